@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// notesMost is the largest number of notes that wait for one peer, or from one peer. It is more than any run of the protocol
+// maxNotes is the largest number of notes that wait for one peer, or from one peer. It is more than any run of the protocol
 // needs, even in several groups at once.
-const notesMost = 64
+const maxNotes = 64
 
 // agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each group
 // what has happened, and carries out its Actions. Threads, which may hold the lock of a gate, add what has happened to a queue.
@@ -205,10 +205,10 @@ func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 	}
 }
 
-// send sends a note through a gate, now or when there is room. It ends the gate if notesMost notes wait.
+// send sends a note through a gate, now or when there is room. It ends the gate if maxNotes notes wait.
 func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
-	if !h.flow.Note(n.Encode(), notesMost) {
-		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
+	if !h.flow.Note(n.Encode(), maxNotes) {
+		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", maxNotes))
 		return
 	}
 	h.sendIfDue() // makes links if the gate has none
@@ -228,10 +228,10 @@ func (ag *agreements) hear(h *lockedGate) error {
 	rank := h.g.rank
 	ag.mu.Lock()
 	ag.queuedNotes[rank]++
-	many := ag.stopped == nil && ag.queuedNotes[rank] > notesMost
+	many := ag.stopped == nil && ag.queuedNotes[rank] > maxNotes
 	ag.mu.Unlock()
 	if many {
-		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
+		return fmt.Errorf("more than %d notes of agreements at once", maxNotes)
 	}
 	ag.post(func() { ag.take(rank, n) })
 	return nil
@@ -299,9 +299,9 @@ func (ag *agreements) stop(why error) {
 	}
 }
 
-// pendingMost is the largest number of contexts that are not open here, and for which notes are kept; each peer has an equal
+// maxPending is the largest number of contexts that are not open here, and for which notes are kept; each peer has an equal
 // share. The notes of a peer beyond its share are dropped, which is no violation of the peer.
-const pendingMost = 1 << 16
+const maxPending = 1 << 16
 
 // pendingNotes has the notes that have come for one context before it was opened here. In a first agreement a process sends only
 // its STATE to a process that does not take part yet, so one note of each rank is enough.
@@ -325,7 +325,7 @@ func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
 				sent++
 			}
 		}
-		if sent >= max(pendingMost/ag.size(), 16) {
+		if sent >= max(maxPending/ag.size(), 16) {
 			return true
 		}
 		e = &pendingNotes{states: map[int]consensus.Note{}, first: rank}

@@ -20,11 +20,11 @@ var (
 // pageBytes is the unit of the memory of buffers, in bytes.
 const pageBytes = 4096
 
-// DefaultLoans is the default of Config.Loans, and maxLoans its largest value, in bytes.
-const (
-	DefaultLoans = 64 << 20
-	maxLoans     = 16 << 30
-)
+// DefaultLoans is the default of Config.Loans, in bytes.
+const DefaultLoans = 64 << 20
+
+// maxLoanBytes is the largest value of Config.Loans.
+const maxLoanBytes = 16 << 30
 
 // Buffer is memory for one message at a time to the process of one gate, which can read the message where it lies. Gate.Alloc
 // makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and its use fails with ErrReleased. The

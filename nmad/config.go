@@ -173,8 +173,8 @@ func (cfg *Config) check() error {
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	case cfg.Announced > flow.MaxCookies:
 		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, cfg.Announced, flow.MaxCookies)
-	case cfg.Loans != 0 && (cfg.Loans < pageBytes || cfg.Loans > maxLoans):
-		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, cfg.Loans, pageBytes, maxLoans)
+	case cfg.Loans != 0 && (cfg.Loans < pageBytes || cfg.Loans > maxLoanBytes):
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, cfg.Loans, pageBytes, maxLoanBytes)
 	case cfg.Timeout < 0 || cfg.Linger < 0:
 		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, cfg.Timeout, cfg.Linger)
 	}

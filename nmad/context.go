@@ -27,8 +27,8 @@ type Context struct {
 	hasAgreed atomic.Bool // its group takes part in agreements
 }
 
-// mostContexts is the largest number of open contexts of a domain. Each takes some hundred bytes at each gate of its group.
-const mostContexts = 24 << 10
+// maxContexts is the largest number of open contexts of a domain. Each takes some hundred bytes at each gate of its group.
+const maxContexts = 24 << 10
 
 // OpenContext opens the context of a number, 2 to 65535, for messages between these ranks, among which is that of this process.
 // Each of these processes opens the context with the same ranks, at any time: a message that comes earlier waits. The context
@@ -191,8 +191,8 @@ func (d *Domain) addContext(c *Context) error {
 	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
-	if len(open) >= mostContexts {
-		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, mostContexts)
+	if len(open) >= maxContexts {
+		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, maxContexts)
 	}
 	open = append(open, c) // readers of the old slice do not see the new element; dropContext makes a new slice
 	d.contexts.Store(&open)

@@ -221,8 +221,8 @@ func waitText(x pioman.Waiter) string {
 	return fmt.Sprintf("waits %v: %s", x.Time.Round(time.Millisecond), text)
 }
 
-// mostKept is the largest number of messages that writeKept lists.
-const mostKept = 16
+// maxKept is the largest number of messages that writeKept lists.
+const maxKept = 16
 
 // unmatched describes a message that has come and has no receive.
 type unmatched struct {
@@ -244,7 +244,7 @@ func (s *Session) writeKept(w io.Writer) {
 			}
 			var some []unmatched
 			for context, m := range h.flow.AllUnexpected {
-				if n++; n <= mostKept {
+				if n++; n <= maxKept {
 					some = append(some, unmatched{context, m.Tag, m.Bytes()})
 				}
 			}
@@ -254,8 +254,8 @@ func (s *Session) writeKept(w io.Writer) {
 			}
 		}
 	}
-	if n > mostKept {
-		fmt.Fprintf(w, "  and %d more messages\n", n-mostKept)
+	if n > maxKept {
+		fmt.Fprintf(w, "  and %d more messages\n", n-maxKept)
 	}
 }
 

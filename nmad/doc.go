@@ -72,7 +72,7 @@
 //   - Between two processes, messages of one domain with the same tag are received in the order in which they were
 //     sent, whatever their sizes. Other tags do not wait for them.
 //   - A send that is done leaves its buffer to the caller, and the message arrives whether or not this process polls or
-//     waits any more.
+//     waits any more; but short messages of threads that hooks have woken may be done before their common packet leaves.
 //   - A message longer than its buffer ends its receive with ErrTruncated and damages nothing else. Empty messages
 //     work, and such above 2 GiB.
 //   - Short messages and rendezvous allocate nothing in steady state (IsendInto, IrecvInto, Send, Recv).

@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/secret"
 )
 
-// Names of the environment variables by which a launcher tells a process which rank it
-// is. Environment explains them.
+// Names of the environment variables of a job: what the launcher tells its processes, and the settings of the user. Environment
+// explains them.
 const (
 	EnvRank         = "PM2_RANK"
 	EnvSize         = "PM2_SIZE"
@@ -89,7 +89,6 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 // fromOwnEnvironment is FromEnvironment that gives up when ctx ends.
-
 func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) {
 		told, err := secret.Told(ctx)

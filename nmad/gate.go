@@ -134,8 +134,9 @@ func (g *Gate) Rank() int {
 }
 
 // Isend starts to send buf as one message, and returns its request. A message of up to Config.Eager bytes leaves at once if
-// the network has room, and its request is done when the network has all of it. A longer message leaves when its receive is
-// posted. Test and Wait of the request return errors. Isend does not block; callbacks may call it.
+// the network has room and the receiver has memory for it (Config.Unexpected), and its request is done when the network has
+// all of it. Any other message leaves when its receive is posted. Test and Wait of the request return errors. Isend does not
+// block; callbacks may call it.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if err := g.accessError(); err != nil {
 		return failed(err)
@@ -214,8 +215,9 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	h.unlock()
 }
 
-// Send sends buf as one message, and returns when the program may use buf again. A short message is sent before its receive is
-// posted, a long one (see Isend) after. Send blocks the calling thread or goroutine only.
+// Send sends buf as one message, and returns when the program may use buf again. A short message for which the receiver has
+// memory is sent before its receive is posted, any other one (see Isend) after. Send blocks the calling thread or goroutine
+// only.
 func (g *Gate) Send(tag uint64, buf []byte) error {
 	if err := g.accessError(); err != nil {
 		return err

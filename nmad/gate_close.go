@@ -21,8 +21,8 @@ import (
 // exhaust calls look until look has found nothing twice in a row, because a link may tell once that it is empty without
 // having looked. The number of calls is bounded, in case the peer goes on sending.
 func exhaust(look func() bool) {
-	const most = 4096
-	for calls, empty := 0, 0; calls < most && empty < 2; calls++ {
+	const maxCalls = 4096
+	for calls, empty := 0, 0; calls < maxCalls && empty < 2; calls++ {
 		if empty++; look() {
 			empty = 0
 		}

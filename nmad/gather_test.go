@@ -52,7 +52,7 @@ func TestGather(t *testing.T) {
 func answerTogether(t *testing.T, j *job) {
 	const threads = 16
 	here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-	sizes := []int{5, 0, 20000, 40, strategy.GatherLongest, strategy.GatherLongest + 1, 7}
+	sizes := []int{5, 0, 20000, 40, strategy.MaxGatherBytes, strategy.MaxGatherBytes + 1, 7}
 	answer := func(k uint64, i, n int) []byte { return pattern(n, k<<8|uint64(i)) }
 	for round := 0; ; round++ {
 		var all [threads]marcel.Thread

@@ -24,8 +24,8 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: flow.KindRdv, Context: flow.Plain, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
 	f.Add(packet(driver.Header{Kind: flow.KindRtr, Tag: 3, Size: 100, Cookie: 1 << flow.CookieBits}, ""))
 	const first = 1 << flow.CookieBits // the cookie of the first send
-	f.Add(append(packet(driver.Header{Kind: flow.KindRtr, Flags: flow.FlagMore | 1, Size: flow.LeastChunk, Cookie: first + 1}, ""),
-		packet(driver.Header{Kind: flow.KindRtr, Flags: 0, Tag: flow.LeastChunk, Size: 5000 - flow.LeastChunk, Cookie: first + 1}, "")...))
+	f.Add(append(packet(driver.Header{Kind: flow.KindRtr, Flags: flow.FlagMore | 1, Size: flow.MinChunk, Cookie: first + 1}, ""),
+		packet(driver.Header{Kind: flow.KindRtr, Flags: 0, Tag: flow.MinChunk, Size: 5000 - flow.MinChunk, Cookie: first + 1}, "")...))
 	f.Add(packet(driver.Header{Kind: flow.KindRtr, Flags: 2, Size: 100, Cookie: first}, "")) // no such rail
 	f.Add(packet(driver.Header{Kind: flow.KindRtr, Tag: 1 << 63, Size: 1 << 63, Cookie: first}, ""))
 	f.Add(append(packet(driver.Header{Kind: flow.KindCredit, Size: 7}, ""), packet(driver.Header{Kind: flow.KindBye, Size: 1}, "")...))

@@ -23,10 +23,8 @@ type laned interface {
 // looksInLane is how often C code looks for a message, about 10 us, before it leaves the wait to Go.
 const looksInLane = 400
 
-// Way fills in w for C code that moves short messages of the context itself, between this process and a rank of its group. It
-// returns false if the gate has no links yet: then the caller asks again later. If w.Lane is nil after true, C code cannot move
-// these messages. The lane stays valid as long as the session. Way is for package nmad/mpi/abi; any thread may call it.
-func (c *Context) Way(rank int, w *lane.Way) (known bool) {
+// way is Calls.Way.
+func (c *Context) way(rank int, w *lane.Way) (known bool) {
 	g, err := c.gate(rank)
 	if err != nil {
 		return false
@@ -83,14 +81,12 @@ type laneSlips struct {
 	of  func(int) *Request // returns the request that a slip becomes
 }
 
-// mostOfSlips bounds the bytes of the buffers of slips: their messages fit into half of a link's memory, so that no sender has
+// maxSlipBytes bounds the bytes of the buffers of slips: their messages fit into half of a link's memory, so that no sender has
 // to wait until a thread of Go receives them.
-const mostOfSlips = 64 << 10
+const maxSlipBytes = 64 << 10
 
-// Slips lets C code begin receives over a lane by these slips, whose number is a power of two. The caller must not use the slice
-// afterwards. of returns the request that a slip becomes when Go posts it; that request must not be under way. Slips does
-// nothing if the lane has slips already.
-func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
+// setSlips is Calls.Slips.
+func (c *Context) setSlips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
 	for g := range c.d.all {
 		if g.inbox.lane.Load() != x {
 			continue
@@ -101,7 +97,7 @@ func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) 
 			for i := range slips {
 				slips[i].Lane = uintptr(unsafe.Pointer(x))
 			}
-			x.Slots, x.Spare = uint64(len(slips)-1), mostOfSlips
+			x.SlipMask, x.Spare = uint64(len(slips)-1), maxSlipBytes
 			atomic.StorePointer(&x.Slips, unsafe.Pointer(unsafe.SliceData(slips)))
 		}
 		h.unlock()
@@ -116,7 +112,7 @@ func (h *lockedGate) takeSlips() {
 	}
 	tail := x.Tail.Load()
 	for at := x.Head.Load(); at != tail; at++ {
-		i := int(at & x.Slots)
+		i := int(at & x.SlipMask)
 		s := &h.slips.all[i]
 		r := h.slips.of(i)
 		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))

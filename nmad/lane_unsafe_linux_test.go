@@ -23,11 +23,11 @@ type foreign struct {
 func newForeign(t *testing.T, c *Context) *foreign {
 	t.Helper()
 	f := &foreign{way: &lane.Way{}, slips: make([]lane.Slip, 8), requests: make([]Request, 8)}
-	if known := c.Way(0, f.way); !known || f.way.Lane.Load() == nil {
+	if known := c.way(0, f.way); !known || f.way.Lane.Load() == nil {
 		t.Fatalf("a gate with a link over shm: known %v, and no lane", known)
 	}
 	f.lane = f.way.Lane.Load()
-	c.Slips(f.lane, f.slips, func(i int) *Request { return &f.requests[i] })
+	c.setSlips(f.lane, f.slips, func(i int) *Request { return &f.requests[i] })
 	return f
 }
 
@@ -68,7 +68,7 @@ func TestSlips(t *testing.T) {
 	defer j.close()
 	from, to := openIn(t, j, 0, 5, 0, 1), openIn(t, j, 1, 5, 0, 1)
 	var w lane.Way
-	if known := to.Way(1, &w); !known || w.Lane.Load() != nil {
+	if known := to.way(1, &w); !known || w.Lane.Load() != nil {
 		t.Errorf("the own rank: known %v, lane %v", known, w.Lane.Load())
 	}
 	if err := from.Send(1, 1, nil); err != nil {
@@ -114,8 +114,8 @@ func TestSlips(t *testing.T) {
 			}
 		}
 	}
-	if f.lane.Spare != mostOfSlips || f.lane.Waiting() {
-		t.Errorf("%d bytes may be waited for, of %d; waiting: %v", f.lane.Spare, mostOfSlips, f.lane.Waiting())
+	if f.lane.Spare != maxSlipBytes || f.lane.Waiting() {
+		t.Errorf("%d bytes may be waited for, of %d; waiting: %v", f.lane.Spare, maxSlipBytes, f.lane.Waiting())
 	}
 
 	slip := heap(1)

@@ -90,7 +90,7 @@ func TestHostileLoans(t *testing.T) {
 		"may grow":          {100, at(memory(8192, unix.F_SEAL_SHRINK), 0)},
 		"empty memory":      {100, at(memory(0, sealed), 0)},
 		"half a page":       {100, at(memory(2048, sealed), 0)},
-		"too much":          {100, at(memory(maxLoans+pageBytes, sealed), 0)},
+		"too much":          {100, at(memory(maxLoanBytes+pageBytes, sealed), 0)},
 		"not as long":       {100, at(longer, 0)},
 		"a byte too far":    {100, at(good, 8192-99)},
 		"behind the end":    {1, at(good, 8192)},

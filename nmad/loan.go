@@ -92,8 +92,8 @@ func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 		if int64(c.PID) != int64(h.link.Caps().Process) {
 			return nil, nil
 		}
-		if c.Size == 0 || c.Size > maxLoans || c.Size%pageBytes != 0 {
-			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", c.Size, maxLoans/pageBytes, pageBytes)
+		if c.Size == 0 || c.Size > maxLoanBytes || c.Size%pageBytes != 0 {
+			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", c.Size, maxLoanBytes/pageBytes, pageBytes)
 		}
 		if h.view, err = c.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
 			return nil, err

@@ -78,12 +78,12 @@ func TestLoan(t *testing.T) {
 		defer j.close()
 		defer j.moving()()
 		from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		for i, size := range []int{0, 1, flow.LeastLoan - 1, flow.LeastLoan, 5000, 70_000, 1 << 20} {
+		for i, size := range []int{0, 1, flow.MinLoan - 1, flow.MinLoan, 5000, 70_000, 1 << 20} {
 			if size == 1<<20 && d.Name() == "sim" && !effort.Long() {
 				continue // in ten thousand pieces
 			}
 			seed := uint64(i)
-			inPlace := lends(d) && size >= flow.LeastLoan
+			inPlace := lends(d) && size >= flow.MinLoan
 			room := make([]byte, size)
 			for _, late := range []bool{false, true} {
 				what := fmt.Sprintf("%d bytes, late %v", size, late)

@@ -165,7 +165,7 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 // that all hosts share. Otherwise there is one rail: the fastest driver within a host, and the first network between hosts.
 func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	custom := cfg.Custom != nil || cfg.Rails != nil
-	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
+	if cfg.Driver == "" && !custom && meeting.OnePerHost() && len(meeting.Listen) > 1 {
 		cfg.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
 	}
 	if cfg.Listen == "" && !custom {
@@ -279,16 +279,16 @@ func (g *Gate) tellLost(h *lockedGate) {
 	}
 }
 
-// Start says what has started this process, as far as its environment tells.
-type Start struct {
-	By      string   // "alone", "the launcher of pm2", "PMI 1.1", ...
+// Launcher says what has started this process, as far as its environment tells.
+type Launcher struct {
+	Name    string   // "alone", "the launcher of pm2", "PMI 1.1", ...
 	Managed bool     // by a process manager, or Kubernetes: Join meets the others through it, or by a name
 	Found   []string // the variables that show it, as "NAME=value"; empty for "alone"
 	Lack    string   // what keeps Join from working, and what to do about it; "" if nothing does
 }
 
-// FindStart finds out what has started this process, from the environment alone.
-func FindStart() Start {
+// FindLauncher finds out what has started this process, from the environment alone.
+func FindLauncher() Launcher {
 	f := manager.Find(os.Getenv)
-	return Start{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx || f.Kind == manager.Indexed, f.By, f.Lack}
+	return Launcher{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx || f.Kind == manager.Indexed, f.By, f.Lack}
 }

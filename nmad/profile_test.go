@@ -172,7 +172,7 @@ func TestSampleRails(t *testing.T) {
 	profile := sampled(t, j)
 	stats := j.sessions[0].Stats()
 	for i, r := range stats.Rails[:2] {
-		if r.ChunksReceived < 2*sampleLeast {
+		if r.ChunksReceived < 2*minSampleRounds {
 			t.Errorf("rail %d was measured with %d messages", i, r.ChunksReceived)
 		}
 	}

@@ -217,7 +217,8 @@ func (h *lockedGate) Flush() (bool, error) {
 // receive receives the packets that have come, up to burst, and reports whether there were any. waiter is the request for
 // which the caller waits, or nil. Once waiter has ended and no other receive waits, receive does not look further: a look at
 // an empty cell of shared memory would take its cache line away from a peer that is about to write it. After the gate has
-// ended, receive receives nothing: receives have failed, so a later receive would get a wrong message.
+// ended, receive takes no more packets: posted receives have failed, so a receive that is posted later would get a message that
+// was meant for one of them.
 func (h *lockedGate) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {

@@ -147,13 +147,13 @@ func (h *lockedGate) exceptions() []Exception {
 	}
 	if h.flow.Lending() {
 		all = append(all, Exception{
-			fmt.Sprintf("%d bytes and more in a buffer of Alloc", flow.LeastLoan), "loan",
+			fmt.Sprintf("%d bytes and more in a buffer of Alloc", flow.MinLoan), "loan",
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
 		})
 	}
 	if h.flow.Exposing() {
 		all = append(all, Exception{
-			fmt.Sprintf("%d bytes and more in one piece that are announced", flow.LeastExposed), "exposed",
+			fmt.Sprintf("%d bytes and more in one piece that are announced", flow.MinExposed), "exposed",
 			"processes share CPUs: the receiver reads them in the sender's memory, without a turn of the sender in between, if its buffer is in one piece and the system lets it; else it asks for them",
 		})
 	}
@@ -163,7 +163,7 @@ func (h *lockedGate) exceptions() []Exception {
 			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", h.flow.Strategy.Name(), h.flow.MaxBody()),
 		})
 		all = append(all, Exception{
-			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.GatherMost, min(longest, strategy.GatherLongest)), "aggregate",
+			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.MaxGathered, min(longest, strategy.MaxGatherBytes)), "aggregate",
 			fmt.Sprintf("strategy %s has the first of them wait for the others, where hooks poll", h.flow.Strategy.Name()),
 		})
 	}

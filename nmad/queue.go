@@ -127,11 +127,11 @@ func (q *Queue) moves(e *pioman.Engine) {
 	}
 }
 
-// longestNap is the longest pause between two polls of a waiter that polls several engines.
-const longestNap = time.Millisecond
+// maxNap is the longest pause between two polls of a waiter that polls several engines.
+const maxNap = time.Millisecond
 
 // poll polls the engines of explicit domains, own, which is the engine in which the caller waits, and the session's, with
-// pauses that grow to longestNap, until a request comes. It has to poll because a thread cannot sleep in several engines.
+// pauses that grow to maxNap, until a request comes. It has to poll because a thread cannot sleep in several engines.
 func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
 	for looks := 0; !q.some.Test(bitDone); looks++ {
 		for _, e := range engines {
@@ -145,7 +145,7 @@ func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.
 		if looks < lock.SpinTries {
 			continue
 		}
-		nap, stop := context.WithTimeout(ctx, min(time.Duration(looks)*time.Microsecond, longestNap))
+		nap, stop := context.WithTimeout(ctx, min(time.Duration(looks)*time.Microsecond, maxNap))
 		err := q.some.WaitContext(nap, q.session.cfg.Engine, bitDone)
 		over := nap.Err() != nil
 		stop()

@@ -20,9 +20,9 @@ const (
 
 // Limits of the measurement of each size with each protocol.
 const (
-	sampleTime   = 20 * time.Millisecond // it ends after that time
-	sampleRounds = 200                   // or after that many round trips
-	sampleLeast  = 5                     // but not before that many
+	sampleTime      = 20 * time.Millisecond // it ends after that time
+	maxSampleRounds = 200                   // or after that many round trips
+	minSampleRounds = 5                     // but not before that many
 )
 
 // Sizes of the messages by which the cost of a rail is measured, in bytes: far enough apart
@@ -194,7 +194,7 @@ func (sm sampler) finish(ctx context.Context) error {
 func (sm sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
 	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
-	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
+	for end := time.Now().Add(sampleTime); len(times) < maxSampleRounds && (len(times) < minSampleRounds || time.Now().Before(end)); {
 		began := time.Now()
 		err := errors.Join(sm.recv(&x.recv, tag, x.in), sm.send(&x.send, tag, x.out))
 		if err == nil {

@@ -20,6 +20,9 @@ import (
 
 // Session is the membership of this process in a job of Size processes. Open or Join makes it, and Close ends it. Safe for
 // concurrent use. Several sessions may live in one process.
+//
+// The job is domain 0 of the session. The methods Gate, Post, Start, Irecv, Recv, OpenContext, Iprobe, Probe, Claim, Peek, Attach
+// and Detach are those of Domain, for domain 0.
 type Session struct {
 	cfg          Config         // constant after Open
 	control      *roster.Roster // the control connection; nil until the process has joined the job
@@ -63,7 +66,7 @@ func offThread(f func()) {
 		return
 	}
 	var done marcel.Semaphore
-	done.Uninterruptible() // the caller needs the results of f
+	done.SetUninterruptible() // the caller needs the results of f
 	go func() {
 		defer done.Release()
 		f()
@@ -274,7 +277,7 @@ func (s *Session) Host() string {
 	return host
 }
 
-// The methods below are those of domain 0, which is the job itself.
+// The methods below are those of domain 0.
 
 // jobDomain returns domain 0; nil if Open has not made the session.
 func (s *Session) jobDomain() *Domain {

@@ -25,7 +25,12 @@ func (g *Gate) submit(r *Request) {
 }
 
 // tend handles the inbox if the lock is free. Otherwise the holder of the lock does that when it releases the lock. The holder
-// of a domain's lock may be busy with another gate; it sees by lock.Domain.Owed that it has to look at all gates.
+// of a domain's lock may be busy with another gate; it sees by lock.Domain.Owed that it has to look at all gates. The holder may
+// have looked at Owed for the last time before tend sets it, so tend then tries the lock again (testdata/spin/owed.pml).
+//
+// In a domain with a worker the lock is the worker's alone (lock.Domain.Strict). So both tries of another thread fail, and tend
+// rings the worker's bell. The worker calls tend itself. The domain's engine does not poll the gate to the own rank: ownGateDue
+// tells the worker to poll it, for what it has sent there.
 func (g *Gate) tend() {
 	h := g.tryLock()
 	if l := g.mu.Domain(); h == nil && l != nil {

@@ -102,7 +102,7 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
 		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
-			h.flow.FetchFailed(int(l.index))
+			h.flow.FetchFailed()
 			h.sendIfDue()
 			return false
 		}

@@ -188,12 +188,12 @@ func TestBorrowedSend(t *testing.T) {
 // TestPutOffBounded: one that announces and never polls still gets its messages announced, some at a time; see
 // also testdata/announcing.txt.
 func TestPutOffBounded(t *testing.T) {
-	p := newPair(simnet.Options{Packets: 4 * strategy.DeferMost, Syscalls: true}, wide)
+	p := newPair(simnet.Options{Packets: 4 * strategy.MaxDeferred, Syscalls: true}, wide)
 	g := p.gates[0]
-	const messages = 3*strategy.DeferMost + 1
+	const messages = 3*strategy.MaxDeferred + 1
 	for i := range messages {
 		g.Isend(1, make([]byte, 100))
-		if waiting := i + 1 - g.locked.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.DeferMost {
+		if waiting := i + 1 - g.locked.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.MaxDeferred {
 			t.Fatalf("of %d announcements %d wait", i+1, waiting)
 		}
 	}

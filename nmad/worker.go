@@ -48,7 +48,7 @@ type worker struct {
 	engine      *pioman.Engine // the domain's
 	bell        pioman.Completion
 	neverSleeps bool        // WorkerConfig.Spin is below 0
-	ownGateDue  atomic.Bool // the gate to the own rank has to be polled; starters set it
+	ownGateDue  atomic.Bool // the gate to the own rank has to be polled; tend sets it, in the worker
 	stopping    atomic.Bool
 	stopped     sync.WaitGroup
 
@@ -57,7 +57,7 @@ type worker struct {
 }
 
 const (
-	leastKept     = 64 // bytes that each message takes at least in the send buffer
+	minKeptBytes  = 64 // bytes that each message takes at least in the send buffer
 	bufferClasses = 48 // class c has buffers of 1<<c bytes
 	hasWork       = 1  // bit of worker.bell
 )
@@ -246,7 +246,7 @@ func finish(r *Request) (n int, size uint64, err error) {
 
 // keep copies a message into the send buffer; it returns nil if there is no room.
 func (w *worker) keep(buf []byte) *workerSend {
-	room := int64(max(len(buf), leastKept))
+	room := int64(max(len(buf), minKeptBytes))
 	if w.room.Add(-room) < 0 {
 		w.room.Add(room)
 		return nil

@@ -25,7 +25,7 @@ func (explainStartCommand) Help() string {
 const startTag = 1
 
 func (explainStartCommand) run(ctx context.Context) (err error) {
-	start := nmad.FindStart()
+	launcher := nmad.FindLauncher()
 	s, err := nmad.Join(ctx)
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func (explainStartCommand) run(ctx context.Context) (err error) {
 		_, err = s.Gate(0).Recv(startTag, nil)
 		return err
 	}
-	fmt.Printf("started by: %s\n", start.By)
-	for _, v := range start.Found {
+	fmt.Printf("started by: %s\n", launcher.Name)
+	for _, v := range launcher.Found {
 		fmt.Printf("  %s\n", strings.Replace(v, "=", " = ", 1))
 	}
 	fmt.Printf("a job of %d: rank 0 is %s\n", s.Size(), own)

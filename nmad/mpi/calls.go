@@ -9,21 +9,24 @@ import (
 // moduleCalls has the functions that the library for C needs and no program does.
 type moduleCalls struct{}
 
+// messageCalls are nmad's functions of this kind.
+var messageCalls = nmad.Calls(ours.Module{})
+
 // Calls returns the functions by which package abi stands on this one. Only packages of this module can make the
 // argument.
 func Calls(ours.Module) moduleCalls { return moduleCalls{} }
 
 // Way sets w to the way of messages to and from a rank, which C needs to move short messages itself; see
-// nmad.Context.Way. It may write w until the communicator is freed.
+// nmad.Calls. It may write w until the communicator is freed.
 func (moduleCalls) Way(c *Comm, rank int, w *lane.Way) (known bool) {
 	w.Tags = c.tags
-	return c.messages.Way(c.group.job[rank], w)
+	return messageCalls.Way(c.messages, c.group.job[rank], w)
 }
 
-// Slips lets C begin receives from a rank by slips; see nmad.Context.Slips. request(i) returns the request that slip i
+// Slips lets C begin receives from a rank by slips; see nmad.Calls. request(i) returns the request that slip i
 // becomes.
 func (moduleCalls) Slips(c *Comm, x *lane.Lane, slips []lane.Slip, request func(i int) *Request) {
-	c.messages.Slips(x, slips, func(i int) *nmad.Request { return &request(i).message })
+	messageCalls.Slips(c.messages, x, slips, func(i int) *nmad.Request { return &request(i).message })
 }
 
 // Adopt makes r, which a slip has become, a receive on the communicator.

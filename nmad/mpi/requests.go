@@ -77,7 +77,7 @@ func WaitAnyContext(ctx context.Context, requests ...*Request) (int, Status, err
 	if !some {
 		return -1, noStatus, nil
 	}
-	i, err := marcel.SelectUninterruptible(ctx, cases...)
+	i, err := marcel.SelectContextUninterruptible(ctx, cases...)
 	if err != nil {
 		return -1, noStatus, fmt.Errorf("mpi: wait for any of %d requests: %w", n, err)
 	}

@@ -7,10 +7,10 @@ package strategy
 // each send is done when its message is copied into the packet, and the packet waits for the others. A lone thread never
 // waits. (nmad/internal/flow/gather.go has the protocol.)
 const (
-	GatherMost    = 16   // messages in a packet; more would keep the peer waiting for work
-	GatherLongest = 128  // bytes of a message that is copied once more
-	GatherRoom    = 2048 // bytes of a packet
-	GatherPolls   = 16   // polls that leave the packet waiting while a woken thread is ready
+	MaxGathered    = 16   // messages in a packet; more would keep the peer waiting for work
+	MaxGatherBytes = 128  // bytes of a message that is copied once more
+	GatherRoom     = 2048 // bytes of a packet
+	MaxGatherPolls = 16   // polls that leave the packet waiting while a woken thread is ready
 )
 
 // Enough returns how many gathered messages are enough to send their packet. If packets are cheap, the peer gets some of the
@@ -18,13 +18,13 @@ const (
 // is the number of threads that are about to send, posted the number of receives that wait.
 func Enough(packetsCost bool, woken, posted int) int {
 	if packetsCost {
-		return GatherMost
+		return MaxGathered
 	}
-	return min((woken+posted)/4, GatherMost)
+	return min((woken+posted)/4, MaxGathered)
 }
 
-// DeferMost is how many announcements of long messages a sender defers at most, so that they leave together.
-const DeferMost = 32
+// MaxDeferred is how many announcements of long messages a sender defers at most, so that they leave together.
+const MaxDeferred = 32
 
 // Defers reports whether the sender may defer the announcement of a message that is started now, so that it leaves together
 // with others. packetsCost says whether each packet costs a system call, which takes as long as moving tens of kilobytes;
@@ -34,7 +34,7 @@ const DeferMost = 32
 // A thread that posts many messages posts all of them first, and then polls or waits: the poll sends the announcements, and
 // so does a message that cannot be deferred. The deferred messages lose no time, because the earlier ones move first.
 func Defers(packetsCost, ahead bool, deferred int) bool {
-	return packetsCost && ahead && deferred < DeferMost
+	return packetsCost && ahead && deferred < MaxDeferred
 }
 
 // Quantum is how many blocking sends and receives over a gate a thread may do in a row without having to wait, while other

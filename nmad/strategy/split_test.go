@@ -26,7 +26,7 @@ func TestFill(t *testing.T) {
 			if n == 0 {
 				continue
 			}
-			if sum += n; n < leastShare && n < size {
+			if sum += n; n < minShare && n < size {
 				t.Fatalf("rail %d gets %d bytes: %v", i, n, shares)
 			}
 			some++
@@ -83,7 +83,7 @@ func TestSplitBalanceKeepsSomeBack(t *testing.T) {
 		t.Errorf("a busy rail is asked for %d bytes, an idle one for %d; want 0, and %d or a page more", shares[0], shares[1], half)
 	}
 	Split(SplitBalance, 1<<30, rails[1:], shares[1:])
-	if shares[1] != mostShare {
-		t.Errorf("a chunk of %d bytes, want %d", shares[1], mostShare)
+	if shares[1] != maxShare {
+		t.Errorf("a chunk of %d bytes, want %d", shares[1], maxShare)
 	}
 }

@@ -14,9 +14,9 @@ var SplitBalance = builtin(splitBalance{})
 type splitBalance struct{ aggregation }
 
 const (
-	leastShare = 32 << 10 // bytes below which another rail, or another RTR, costs more than it saves
-	mostShare  = 16 << 20 // bytes of a share, so that a wrong cost is corrected soon enough
-	page       = 4 << 10  // shares are rounded up to whole pages
+	minShare = 32 << 10 // bytes below which another rail, or another RTR, costs more than it saves
+	maxShare = 16 << 20 // bytes of a share, so that a wrong cost is corrected soon enough
+	page     = 4 << 10  // shares are rounded up to whole pages
 )
 
 func (splitBalance) Name() string { return "split-balance" }
@@ -28,15 +28,15 @@ func (splitBalance) Split(rest int, rails []Load, shares []int) {
 		switch {
 		case !rails[i].Idle():
 			shares[i] = 0
-		case n > 2*leastShare:
-			shares[i] = min((n/2+page-1)&^(page-1), mostShare)
+		case n > 2*minShare:
+			shares[i] = min((n/2+page-1)&^(page-1), maxShare)
 		}
 	}
 }
 
 // fill shares size bytes out so that all rails that get bytes finish at the same time (water filling: the latency of a rail,
 // and the bytes that it has to move already, are the ground, and the new bytes are the water). A rail whose share would be
-// below leastShare gets none, and fill starts over with the rails that remain.
+// below minShare gets none, and fill starts over with the rails that remain.
 func fill(size int, rails []Load, shares []int) {
 	var out uint64 // a bit for each rail that gets nothing
 	for in := len(rails); ; in-- {
@@ -63,7 +63,7 @@ func fill(size int, rails []Load, shares []int) {
 				largest = i
 			}
 		}
-		if in == 1 || shares[smallest] >= leastShare {
+		if in == 1 || shares[smallest] >= minShare {
 			shares[largest] += left // the rounding error
 			return
 		}

@@ -11,8 +11,8 @@ func (splitEqual) Name() string { return "split-equal" }
 // Split implements Splitter.
 func (splitEqual) Split(rest int, rails []Load, shares []int) {
 	n := len(rails)
-	if rest < n*leastShare {
-		n = max(rest/leastShare, 1)
+	if rest < n*minShare {
+		n = max(rest/minShare, 1)
 	}
 	for i := range n {
 		shares[i] = rest / n

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// number finds the value of a constant, such as nmad/internal/flow.LeastChunk.
+// number finds the value of a constant, such as nmad/internal/flow.MinChunk.
 func number(packages []*loaded, module, name string) (int64, error) {
 	dot := strings.LastIndex(name, ".")
 	i := slices.IndexFunc(packages, func(p *loaded) bool { return p.ImportPath == module+"/"+name[:dot] })

@@ -17,7 +17,7 @@ import (
 // Name of the driver.
 const Name = "auto"
 
-// none stands in an address for a way that its process does not have.
+// none stands in an address for a network that its process does not have.
 const none = "-"
 
 // Driver chooses a network for each link. The zero value is ready.
@@ -30,15 +30,15 @@ func (Driver) Name() string { return Name }
 
 func init() { driver.MustRegister(Driver{}) }
 
-// ways are the networks to choose from, the best one first. The first ones work within a host, the last one works
+// networks are those to choose from, the best one first. The first ones work within a host, the last one works
 // everywhere, and what is between them, in a program built with it, between hosts that have the hardware.
-var ways = slices.Concat([]driver.Driver{shm.Driver{}, unix.Driver{}}, ofi.Between(), []driver.Driver{tcp.Driver{}})
+var networks = slices.Concat([]driver.Driver{shm.Driver{}, unix.Driver{}}, ofi.Between(), []driver.Driver{tcp.Driver{}})
 
-// localWays is how many of the ways are for links within a host. They come first.
-const localWays = 2
+// localNetworks is how many of the networks are for links within a host. They come first.
+const localNetworks = 2
 
-// lastWay is the number of the way that works everywhere.
-var lastWay = len(ways) - 1
+// lastNetwork is the number of the network that works everywhere.
+var lastNetwork = len(networks) - 1
 
 // Open implements driver.Driver. Config.Listen is for TCP, or, if it is a name ("@name"), for shared memory.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
@@ -49,17 +49,17 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if tell == nil {
 		tell = identity
 	}
-	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), unavailable: make([]error, len(ways)), linked: map[int]linkChoice{}}
-	for i := lastWay; i >= 0; i-- {
-		if i < localWays && e.host == none {
+	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(networks)), unavailable: make([]error, len(networks)), linked: map[int]linkChoice{}}
+	for i := lastNetwork; i >= 0; i-- {
+		if i < localNetworks && e.host == none {
 			continue
 		}
 		own := c
 		if strings.HasPrefix(c.Listen, "@") != (i == 0) {
 			own.Listen = ""
 		}
-		end, err := ways[i].Open(own)
-		if err != nil && (i == lastWay || errors.Is(err, driver.ErrConfig)) {
+		end, err := networks[i].Open(own)
+		if err != nil && (i == lastNetwork || errors.Is(err, driver.ErrConfig)) {
 			_ = e.Close() // what is wrong with the configuration is not another network's matter
 			return nil, err
 		}
@@ -110,12 +110,12 @@ func difference(a, b string) string {
 	return ""
 }
 
-// parse splits an address into the host and the address of each way.
+// parse splits an address into the host and the address in each network.
 func parse(text string) (host string, at []string, err error) {
 	words := strings.Split(text, " ")
 	for _, w := range words {
-		if w == "" || len(words) != 1+len(ways) {
-			return "", nil, fmt.Errorf("%w: an address of this driver is the host, and where it accepts links by each of its %d networks", driver.ErrConfig, len(ways))
+		if w == "" || len(words) != 1+len(networks) {
+			return "", nil, fmt.Errorf("%w: an address of this driver is the host, and where it accepts links by each of its %d networks", driver.ErrConfig, len(networks))
 		}
 	}
 	return words[0], words[1:], nil

@@ -136,9 +136,9 @@ func (fast) Name() string { return "fast" }
 
 // TestBetweenHosts: a network that is there between some hosts goes before TCP, and is not for one host.
 func TestBetweenHosts(t *testing.T) {
-	were, was := ways, lastWay
-	defer func() { ways, lastWay = were, was }()
-	ways, lastWay = []driver.Driver{shm.Driver{}, unix.Driver{}, fast{}, tcp.Driver{}}, 3
+	were, was := networks, lastNetwork
+	defer func() { networks, lastNetwork = were, was }()
+	networks, lastNetwork = []driver.Driver{shm.Driver{}, unix.Driver{}, fast{}, tcp.Driver{}}, 3
 	for _, c := range []struct {
 		dial, accept, want string
 		lacks              bool

@@ -1,4 +1,4 @@
-// Package auto links each pair of processes in the best way that they have in common.
+// Package auto links each pair of processes over the best network that they have in common.
 //
 //	demo run -n 4 --hosts FILE ./program     auto is the default of nmad.Config.Driver and of PM2_DRIVER
 //
@@ -14,6 +14,6 @@
 //	1c9e...-4026531840-4026531836 @pm2-shm-1-77ab... @pm2-unix-1-39f0... 10.0.0.7:41233
 //
 // The first word names a host: a running kernel, a network name space (names of Unix sockets are valid in one) and a name
-// space of process ids. The dialer chooses. If a way does not work, for instance because a sandbox refuses shared memory, it
-// takes the next one. Choice tells which way a link has, and why.
+// space of process ids. The dialer chooses. If a network does not work, for instance because a sandbox refuses shared memory, it
+// takes the next one. Choice tells which network a link uses, and why.
 package auto

@@ -13,8 +13,8 @@ import (
 // endpoint is the driver opened in this process.
 type endpoint struct {
 	host        string
-	ends        []driver.Endpoint // by way; nil: not available here
-	unavailable []error           // by way: why; nil: it is available, or was not tried
+	ends        []driver.Endpoint // by number of the network; nil: not available here
+	unavailable []error           // by number of the network: why; nil: it is available, or was not tried
 
 	mu     sync.Mutex
 	spare  []arrival          // links that came together with others
@@ -24,16 +24,16 @@ type endpoint struct {
 
 // linkChoice is how the last link to a rank was made, for people.
 type linkChoice struct {
-	way     int
+	number  int
 	dialled bool
-	failed  error // errors of the ways that were tried before
+	failed  error // errors of the networks that were tried before
 }
 
 type arrival struct {
-	way  int
-	rank int
-	link driver.Link
-	err  error
+	number int
+	rank   int
+	link   driver.Link
+	err    error
 }
 
 // Addr implements driver.Endpoint.
@@ -49,32 +49,32 @@ func (e *endpoint) Addr() string {
 	return strings.Join(words, " ")
 }
 
-// fits says whether a way can lead to a process of that host. The last one can always.
-func (e *endpoint) fits(way int, host string) bool {
-	return way == lastWay || (e.host == host && host != none) == (way < localWays)
+// fits says whether a network can lead to a process of that host. The last one can always.
+func (e *endpoint) fits(number int, host string) bool {
+	return number == lastNetwork || (e.host == host && host != none) == (number < localNetworks)
 }
 
-// Dial implements driver.Endpoint. It tries the ways that fit, the best one first.
+// Dial implements driver.Endpoint. It tries the networks that fit, the best one first.
 func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	host, at, err := parse(addr)
 	if err != nil {
 		return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, err)
 	}
 	var failed error
-	for way := range ways {
-		if !e.fits(way, host) || e.ends[way] == nil || at[way] == none {
+	for number := range networks {
+		if !e.fits(number, host) || e.ends[number] == nil || at[number] == none {
 			continue
 		}
-		l, err := e.ends[way].Dial(ctx, rank, at[way])
+		l, err := e.ends[number].Dial(ctx, rank, at[number])
 		if err == nil {
-			e.remember(rank, linkChoice{way, true, failed})
+			e.remember(rank, linkChoice{number, true, failed})
 			return l, nil
 		}
 		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			failed = joinErrors(failed, err)
 			break
 		}
-		if errors.Is(err, driver.ErrLack) && way < lastWay {
+		if errors.Is(err, driver.ErrLack) && number < lastNetwork {
 			err = errors.New(err.Error()) // what this network lacks does not classify the link
 		}
 		failed = joinErrors(failed, err)
@@ -105,24 +105,24 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	if err != nil || !ok {
 		return "", ""
 	}
-	network = ways[l.way].Name()
+	network = networks[l.number].Name()
 	if e.fits(0, host) {
 		why = "both processes are on one host"
 	} else {
 		why = difference(e.host, host)
 	}
-	if l.way >= localWays {
-		if _, more := e.ends[l.way].Choice(rank, at[l.way]); more != "" {
+	if l.number >= localNetworks {
+		if _, more := e.ends[l.number].Choice(rank, at[l.number]); more != "" {
 			why += "; " + more
 		}
 	}
-	for way := range l.way {
-		better := ways[way].Name()
+	for number := range l.number {
+		better := networks[number].Name()
 		switch {
-		case !e.fits(way, host):
-		case e.ends[way] == nil:
-			why += fmt.Sprintf("; %s does not work here: %v", better, e.unavailable[way])
-		case at[way] == none:
+		case !e.fits(number, host):
+		case e.ends[number] == nil:
+			why += fmt.Sprintf("; %s does not work here: %v", better, e.unavailable[number])
+		case at[number] == none:
 			why += fmt.Sprintf("; the other one has no %s", better)
 		case !l.dialled:
 			why += fmt.Sprintf("; %s did not work for the other one", better)
@@ -134,7 +134,7 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	return network, why
 }
 
-// Accept implements driver.Endpoint: it returns the next link, whichever way it comes.
+// Accept implements driver.Endpoint: it returns the next link, over whichever network it comes.
 func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	if a, ok := e.takeSpare(); ok {
 		return a.rank, a.link, nil
@@ -143,14 +143,14 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	defer enough()
 	came := make(chan arrival)
 	waits := 0
-	for way, end := range e.ends {
+	for number, end := range e.ends {
 		if end == nil {
 			continue
 		}
 		waits++
 		go func() {
 			rank, link, err := end.Accept(ctx)
-			came <- arrival{way, rank, link, err}
+			came <- arrival{number, rank, link, err}
 		}()
 	}
 	var first *arrival
@@ -163,7 +163,7 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 			failed = joinErrors(failed, a.err)
 		case first == nil:
 			first = &a
-			e.remember(a.rank, linkChoice{way: a.way})
+			e.remember(a.rank, linkChoice{number: a.number})
 		default:
 			e.keepSpare(a)
 		}
@@ -194,7 +194,7 @@ func (e *endpoint) keepSpare(a arrival) {
 		_ = a.link.Close()
 		return
 	}
-	e.linked[a.rank] = linkChoice{way: a.way}
+	e.linked[a.rank] = linkChoice{number: a.number}
 	e.spare = append(e.spare, a)
 }
 

@@ -10,8 +10,8 @@ package shm
 //	bits 0 to 15   front: the pieces before this one are the receiver's
 type claims uint64
 
-// mostPieces is how many pieces a share has at most.
-const mostPieces = 1<<16 - 1
+// maxPieces is how many pieces a share has at most.
+const maxPieces = 1<<16 - 1
 
 // newClaims returns the word of a new share of so many pieces, all of which are left.
 func newClaims(share uint32, pieces int) claims {
@@ -19,8 +19,8 @@ func newClaims(share uint32, pieces int) claims {
 }
 
 func (c claims) share() uint32 { return uint32(c >> 32) }
-func (c claims) front() int    { return int(c & mostPieces) }
-func (c claims) back() int     { return int(c >> 16 & mostPieces) }
+func (c claims) front() int    { return int(c & maxPieces) }
+func (c claims) back() int     { return int(c >> 16 & maxPieces) }
 
 // left returns how many pieces are not taken. It is below 0 for a word that no honest side wrote.
 func (c claims) left() int { return c.back() - c.front() }
@@ -49,7 +49,7 @@ func newWritten(share uint32, pieces int, failed bool) written {
 }
 
 func (w written) share() uint32 { return uint32(w >> 32) }
-func (w written) pieces() int   { return int(w & mostPieces) }
+func (w written) pieces() int   { return int(w & maxPieces) }
 func (w written) failed() bool  { return w>>16&1 != 0 }
 
 // covers says whether the sender, which has taken so many pieces of that share, has finished all of them, by

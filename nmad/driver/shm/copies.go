@@ -10,7 +10,7 @@ import (
 )
 
 // EnvCopy is the variable that says how often a long message is copied on its way: "two" copies it two times, through
-// slots; "single" once, by the kernel, if that may reach the other process; "auto", the default, takes the way that is
+// slots; "single" once, by the kernel, if that may reach the other process; "auto", the default, takes whichever is
 // measured to be faster.
 const EnvCopy = "PM2_SHM_COPY"
 
@@ -36,18 +36,18 @@ func parsePolicy(text string) (copyPolicy, error) {
 	return 0, fmt.Errorf("%w: Driver.Copy or %s is %q: it can be auto, two, single", driver.ErrConfig, EnvCopy, text)
 }
 
-// The two ways of a message, as the chooser counts them.
+// The two paths of a long message, as the chooser counts them.
 const (
 	bySlots = iota
 	byOffer
 )
 
 const (
-	// samples of either way are what a choice is made upon, one way after the other: the median
+	// samples of either path are what a choice is made upon, one path after the other: the median
 	// counts, as some messages are disturbed.
 	samples = 7
-	// settling is how many messages of a way are not counted after a change of the way: they find the caches, and the
-	// stream, as the other way has left them.
+	// settling is how many messages of a path are not counted after a change of the path: they find the caches, and the
+	// stream, as the other path has left them.
 	settling = 2
 	measured = settling + samples
 	// A choice lasts for so many messages of a size at first, four times as many each time that it is
@@ -55,7 +55,7 @@ const (
 	// machine, may behave differently by then.
 	firstLasts  = 32
 	choiceLasts = 2048
-	// What was chosen stays unless the other way takes an eighth less.
+	// What was chosen stays unless the other path takes an eighth less.
 	challenge = 8
 )
 
@@ -65,20 +65,20 @@ const (
 // messages take up to half as long again.
 const longClass = 23 // 8 MiB
 
-// firstWay returns the way that is measured first for messages of a class.
-func firstWay(class int) int {
+// firstPath returns the path that is measured first for messages of a class.
+func firstPath(class int) int {
 	if class >= longClass {
 		return byOffer
 	}
 	return bySlots
 }
 
-// chooser learns which way is faster for messages of each size class, from those that arrive. It belongs to the
+// chooser learns which path is faster for messages of each size class, from those that arrive. It belongs to the
 // caller of Pull.
 //
 // It times a message from the first call of Pull for it until all of it has arrived. In a stream of messages these
-// times add up to the time of the stream. A single message is requested and awaited in the same way whichever way
-// it comes, so single messages can be compared, too.
+// times add up to the time of the stream. A single message is requested and awaited in the same way whichever path
+// it takes, so single messages can be compared, too.
 //
 //	measuring slots --- enough samples ---> measuring offers --- enough samples ---> chosen
 //	       ^                                                                           |
@@ -92,12 +92,12 @@ type chooser struct {
 	policy    copyPolicy
 	canRead   bool   // this process can read the peer's memory
 	slotsWarm bool   // all slots were used before
-	ways      uint64 // what the sender knows: slotCredit.ways
+	offers    uint64 // what the sender knows: slotCredit.offers
 
 	// The message that is arriving.
 	size  int     // bytes
 	rest  int     // bytes still to come
-	via   [2]bool // some of it came by that way
+	via   [2]bool // some of it came by that path
 	start int64   // of the message; cycles
 
 	classes [64]sizeClass
@@ -105,11 +105,11 @@ type chooser struct {
 
 // sizeClass is what the chooser knows of messages of 2^i bytes up to twice that.
 type sizeClass struct {
-	cycles    [2][samples]int64 // for each MiB, by way
-	counted   [2]uint8          // messages measured, by way
-	chosen    uint8             // way, if validFor is not 0
+	cycles    [2][samples]int64 // for each MiB, by path
+	counted   [2]uint8          // messages measured, by path
+	chosen    uint8             // path, if validFor is not 0
 	validFor  uint16            // for how many messages it was chosen; 0: nothing was chosen yet
-	remaining uint16            // messages until both ways are measured again
+	remaining uint16            // messages until both paths are measured again
 }
 
 // classOf returns the class of messages of n bytes, n > 0.
@@ -122,7 +122,7 @@ func (ch *chooser) startMessage(n int) {
 	}
 }
 
-// arrived notes that n bytes have arrived, and says whether ways has changed.
+// arrived notes that n bytes have arrived, and says whether offers has changed.
 func (ch *chooser) arrived(n int) (changed bool) {
 	if ch.rest -= n; ch.rest != 0 || n == 0 || ch.policy != copyAuto || !ch.canRead {
 		return false
@@ -136,8 +136,8 @@ func (ch *chooser) arrived(n int) (changed bool) {
 	return false
 }
 
-// sample notes how long a message of that size took by a way, and says whether ways has changed.
-func (ch *chooser) sample(size, way int, cycles int64) (changed bool) {
+// sample notes how long a message of that size took by a path, and says whether offers has changed.
+func (ch *chooser) sample(size, path int, cycles int64) (changed bool) {
 	k := classOf(size)
 	s := &ch.classes[k]
 	if s.remaining > 0 {
@@ -146,42 +146,42 @@ func (ch *chooser) sample(size, way int, cycles int64) (changed bool) {
 		}
 		s.counted = [2]uint8{}
 	}
-	if n := s.counted[way]; n < measured {
+	if n := s.counted[path]; n < measured {
 		if n >= settling {
-			s.cycles[way][n-settling] = cycles * 1024 / (int64(size)/1024 + 1)
+			s.cycles[path][n-settling] = cycles * 1024 / (int64(size)/1024 + 1)
 		}
-		s.counted[way]++
+		s.counted[path]++
 	}
-	next := firstWay(k)
+	next := firstPath(k)
 	if s.counted[next] == measured {
 		next = 1 - next
 	}
 	if s.counted[next] == measured {
 		next = int(s.choose())
 	}
-	return ch.setWays(ch.ways&^(1<<k) | uint64(next)<<k)
+	return ch.setOffers(ch.offers&^(1<<k) | uint64(next)<<k)
 }
 
-// choose chooses a way when both were measured.
+// choose chooses a path when both were measured.
 func (sc *sizeClass) choose() uint8 {
 	slots, offers := median(&sc.cycles[bySlots]), median(&sc.cycles[byOffer])
-	way := sc.chosen
+	path := sc.chosen
 	switch {
 	case sc.validFor == 0 && offers <= slots:
-		way = byOffer
+		path = byOffer
 	case sc.validFor == 0:
-	case way == bySlots && offers < slots-slots/challenge:
-		way = byOffer
-	case way == byOffer && slots < offers-offers/challenge:
-		way = bySlots
+	case path == bySlots && offers < slots-slots/challenge:
+		path = byOffer
+	case path == byOffer && slots < offers-offers/challenge:
+		path = bySlots
 	}
-	if sc.validFor != 0 && way == sc.chosen {
+	if sc.validFor != 0 && path == sc.chosen {
 		sc.validFor = min(4*sc.validFor, choiceLasts)
 	} else {
 		sc.validFor = firstLasts
 	}
-	sc.chosen, sc.remaining = way, sc.validFor
-	return way
+	sc.chosen, sc.remaining = path, sc.validFor
+	return path
 }
 
 // median sorts the samples and returns the one in the middle.
@@ -190,31 +190,31 @@ func median(took *[samples]int64) int64 {
 	return took[samples/2]
 }
 
-// setWays sets what the sender is to know, and says whether that has changed.
-func (ch *chooser) setWays(ways uint64) (changed bool) {
-	changed, ch.ways = ways != ch.ways, ways
+// setOffers sets what the sender is to know, and says whether that has changed.
+func (ch *chooser) setOffers(offers uint64) (changed bool) {
+	changed, ch.offers = offers != ch.offers, offers
 	return changed
 }
 
-// offerUseless notes that an offer of that size was in vain, and says whether ways has changed.
+// offerUseless notes that an offer of that size was in vain, and says whether offers has changed.
 func (ch *chooser) offerUseless(size int) (changed bool) {
 	if ch.policy != copyAuto {
 		return false
 	}
 	k := classOf(size)
 	ch.classes[k].remaining = choiceLasts
-	return ch.setWays(ch.ways &^ (1 << k))
+	return ch.setOffers(ch.offers &^ (1 << k))
 }
 
 // setCanRead notes whether this process can read the peer's memory: at the beginning, and when it turns out that
-// it cannot. It returns the new ways.
-func (ch *chooser) setCanRead(able bool) (ways uint64) {
-	ch.canRead, ch.ways = able, 0
+// it cannot. It returns the new offers.
+func (ch *chooser) setCanRead(able bool) (offers uint64) {
+	ch.canRead, ch.offers = able, 0
 	switch {
 	case able && ch.policy == copySingle:
-		ch.ways = 1<<64 - 1
+		ch.offers = 1<<64 - 1
 	case able && ch.policy == copyAuto:
-		ch.ways = 1<<64 - 1<<longClass
+		ch.offers = 1<<64 - 1<<longClass
 	}
-	return ch.ways
+	return ch.offers
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // play has messages of n bytes arrive as the chooser wants them, which take so many
-// cycles by either way, and says how many of the last ones came by an offer.
+// cycles by either path, and says how many of the last ones came by an offer.
 func play(c *chooser, n, messages int, cycles [2]int64) (offers int) {
 	for range messages {
-		way := int(c.ways >> classOf(n) & 1)
-		offers += way
-		c.sample(n, way, cycles[way])
+		path := int(c.offers >> classOf(n) & 1)
+		offers += path
+		c.sample(n, path, cycles[path])
 	}
 	return offers
 }
@@ -21,10 +21,10 @@ func play(c *chooser, n, messages int, cycles [2]int64) (offers int) {
 func TestChooser(t *testing.T) {
 	var c chooser
 	const long, short, longest = 1 << 20, 64 << 10, 1 << 30
-	if ways := c.setCanRead(true); ways>>classOf(long)&1 != 0 || ways>>classOf(longest)&1 == 0 || ways>>classOf(8<<20-1)&1 != 0 || ways>>classOf(8<<20)&1 == 0 {
-		t.Errorf("begins with %#x", ways)
+	if offers := c.setCanRead(true); offers>>classOf(long)&1 != 0 || offers>>classOf(longest)&1 == 0 || offers>>classOf(8<<20-1)&1 != 0 || offers>>classOf(8<<20)&1 == 0 {
+		t.Errorf("begins with %#x", offers)
 	}
-	// Of the longest offers are measured first; the better way is found all the same.
+	// Of the longest offers are measured first; the better path is found all the same.
 	if n := play(&c, longest, measured, [2]int64{40e6, 60e6}); n != measured {
 		t.Errorf("%d of the first %d longest messages were offered", n, measured)
 	}
@@ -32,37 +32,37 @@ func TestChooser(t *testing.T) {
 		t.Errorf("%d of %d were offered while slots were measured", n, measured)
 	}
 	if n := play(&c, longest, firstLasts-1, [2]int64{40e6, 60e6}); n != 0 {
-		t.Errorf("%d of %d of the longest went the worse way", n, firstLasts-1)
+		t.Errorf("%d of %d of the longest went the worse path", n, firstLasts-1)
 	}
 	if n := play(&c, long, 2*measured, [2]int64{100, 60}); n != measured {
 		t.Errorf("%d of %d messages were offered while measuring", n, 2*measured)
 	}
 	play(&c, short, 2*measured, [2]int64{50, 60})
 	if n := play(&c, long, firstLasts-1, [2]int64{100, 60}); n != firstLasts-1 {
-		t.Errorf("%d of %d went the better way", n, firstLasts-1)
+		t.Errorf("%d of %d went the better path", n, firstLasts-1)
 	}
 	if n := play(&c, short, firstLasts-1, [2]int64{50, 60}); n != 0 {
-		t.Errorf("%d of %d went the worse way", n, firstLasts-1)
+		t.Errorf("%d of %d went the worse path", n, firstLasts-1)
 	}
 	// In the long run little is measured.
 	play(&c, long, 2*choiceLasts, [2]int64{100, 60})
 	if n := play(&c, long, 4*choiceLasts, [2]int64{100, 60}); 4*choiceLasts-n > 5*measured {
-		t.Errorf("%d of %d went the worse way", 4*choiceLasts-n, 4*choiceLasts)
+		t.Errorf("%d of %d went the worse path", 4*choiceLasts-n, 4*choiceLasts)
 	}
 	// Things change: a little, and then much.
 	play(&c, long, choiceLasts+2*measured, [2]int64{55, 60})
 	if n := play(&c, long, firstLasts, [2]int64{55, 60}); n != firstLasts {
-		t.Errorf("%d of %d go the way that was better once, and is hardly worse", n, firstLasts)
+		t.Errorf("%d of %d go the path that was better once, and is hardly worse", n, firstLasts)
 	}
 	play(&c, long, choiceLasts+measured, [2]int64{40, 60})
 	if n := play(&c, long, firstLasts-1, [2]int64{40, 60}); n != 0 {
-		t.Errorf("%d of %d still go the way that was better once", n, firstLasts-1)
+		t.Errorf("%d of %d still go the path that was better once", n, firstLasts-1)
 	}
-	if c.offerUseless(short); c.ways>>classOf(short)&1 != 0 {
+	if c.offerUseless(short); c.offers>>classOf(short)&1 != 0 {
 		t.Error("what is hopeless goes on")
 	}
-	if ways := c.setCanRead(false); ways != 0 || c.canRead {
-		t.Errorf("%#x though the peer cannot be read", ways)
+	if offers := c.setCanRead(false); offers != 0 || c.canRead {
+		t.Errorf("%#x though the peer cannot be read", offers)
 	}
 }
 
@@ -72,15 +72,15 @@ func TestChooserCorrects(t *testing.T) {
 	c.setCanRead(true)
 	const n = 64 << 10
 	play(&c, n, 2*measured, [2]int64{500, 60})
-	if c.ways == 0 {
+	if c.offers == 0 {
 		t.Fatal("it does not go by what it measures")
 	}
 	if offers := play(&c, n, firstLasts+2*measured+500, [2]int64{30, 60}); offers > 2*firstLasts+2*measured {
-		t.Errorf("%d of %d went the worse way", offers, firstLasts+2*measured+500)
+		t.Errorf("%d of %d went the worse path", offers, firstLasts+2*measured+500)
 	}
 }
 
-// TestChooserTimes: a message is timed as a whole, and not at all if it came both ways.
+// TestChooserTimes: a message is timed as a whole, and not at all if it came both offers.
 func TestChooserTimes(t *testing.T) {
 	c := chooser{slotsWarm: true}
 	c.setCanRead(true)
@@ -112,7 +112,7 @@ func TestChooserTimes(t *testing.T) {
 	c.startMessage(8000)
 	c.via[bySlots] = true
 	if c.arrived(8000); seen(9000) != [2]uint8{} {
-		t.Error("timed though it came both ways")
+		t.Error("timed though it came both offers")
 	}
 }
 
@@ -122,13 +122,13 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	if _, err := (Driver{}).ways("three"); !errors.Is(err, driver.ErrConfig) {
+	if _, err := (Driver{}).offers("three"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
-	if _, err := (Driver{Copy: "twice"}).ways("single"); !errors.Is(err, driver.ErrConfig) {
+	if _, err := (Driver{Copy: "twice"}).longPaths("single"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
-	if w, err := (Driver{Copy: "two", minOffer: 5}).ways("single"); err != nil || w != (longWays{policy: copyTwo, minOffer: 5}) {
+	if w, err := (Driver{Copy: "two", minOffer: 5}).longPaths("single"); err != nil || w != (longPaths{policy: copyTwo, minOffer: 5}) {
 		t.Error(w, err)
 	}
 }

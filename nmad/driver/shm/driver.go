@@ -44,15 +44,15 @@ func (d Driver) homes() func() driver.Place {
 	return numa.Here
 }
 
-// longWays says how a link may carry long messages.
-type longWays struct {
+// longPaths says how a link may carry long messages.
+type longPaths struct {
 	policy       copyPolicy
 	minOffer     int  // bytes of the shortest message that may be offered
 	receiverOnly bool // a receiver fetches an offer without the sender's help
 }
 
-// ways returns how the links of d may carry long messages; environment is the value of EnvCopy.
-func (d Driver) ways(environment string) (w longWays, err error) {
+// longPaths returns how the links of d may carry long messages; environment is the value of EnvCopy.
+func (d Driver) longPaths(environment string) (w longPaths, err error) {
 	w.minOffer = d.minOffer
 	w.policy, err = parsePolicy(cmp.Or(d.Copy, environment))
 	if w.minOffer == 0 {

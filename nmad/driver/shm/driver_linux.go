@@ -24,13 +24,13 @@ const (
 type endpoint struct {
 	meet.Endpoint
 	driver Driver
-	ways   longWays // but for receiverOnly
+	paths  longPaths // but for receiverOnly
 	home   func() driver.Place
 }
 
 // choose returns how to make a link now: the job may have become crowded since Open.
-func (e *endpoint) choose() (geometry, longWays) {
-	w := e.ways
+func (e *endpoint) choose() (geometry, longPaths) {
+	w := e.paths
 	w.receiverOnly = e.Config.HasSharedCPUs()
 	return e.driver.geometry(e.Config), w
 }
@@ -48,7 +48,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
 	var err error
-	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
+	if e.paths, err = d.longPaths(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	ln, name, err := meet.ListenAbstract(Name, c)
@@ -74,7 +74,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 		return nil, err
 	}
 	uc := conn.(*net.UnixConn)
-	geo, ways := e.choose()
+	geo, paths := e.choose()
 	p, err := createParts(geo, e.home)
 	defer p.close()
 	if err == nil {
@@ -99,7 +99,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 	p.peerEvidence.decode(mapped)
 	populate(p.mem, p.geo, 0) // the listener has chosen where it is
-	l, err := p.link(rank, 0, ways)
+	l, err := p.link(rank, 0, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +131,8 @@ func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, e
 	if err := meet.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
 		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, meet.Cause(err))
 	}
-	_, ways := e.choose()
-	l, err := p.link(rank, 1, ways)
+	_, paths := e.choose()
+	l, err := p.link(rank, 1, paths)
 	if err != nil {
 		return rank, nil, err
 	}

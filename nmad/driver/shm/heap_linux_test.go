@@ -25,20 +25,20 @@ import (
 
 // TestConformanceHeap is only worth its name with -race.
 func TestConformanceHeap(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: standard, ways: longWays{policy: copyAuto, minOffer: standardMinOffer}})
+	drivertest.RunInside(t, &heapDriver{geo: standard, paths: longPaths{policy: copyAuto, minOffer: standardMinOffer}})
 }
 
 func TestConformanceHeapTiny(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: longWays{policy: copySingle, minOffer: 100}})
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, paths: longPaths{policy: copySingle, minOffer: 100}})
 }
 
 // heapDriver links endpoints of one process, over memory of Go's heap.
 type heapDriver struct {
-	geo  geometry
-	ways longWays
-	mu   sync.Mutex
-	n    int
-	eps  map[string]*heapEndpoint
+	geo   geometry
+	paths longPaths
+	mu    sync.Mutex
+	n     int
+	eps   map[string]*heapEndpoint
 }
 
 type heapEndpoint struct {
@@ -83,7 +83,7 @@ func (he *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver
 	}
 	a.Rank, b.Rank = 0, 1
 	for _, l := range []*link{a, b} {
-		l.setPeer(ourselves(), he.drv.ways)
+		l.setPeer(ourselves(), he.drv.paths)
 	}
 	he.drv.mu.Lock()
 	to := he.drv.eps[addr]

@@ -23,9 +23,9 @@ func first() driver.Place { return driver.Place{Node: 0, CPUs: topo.CPUs(0), Why
 func policyOf(t *testing.T, page *byte) (policy int, nodes uint64) {
 	t.Helper()
 	var mode int32
-	var mask [mostNodes / 64]uint64
+	var mask [maxNodes / 64]uint64
 	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), uintptr(unsafe.Pointer(&mask)),
-		mostNodes, uintptr(unsafe.Pointer(page)), 2, 0)
+		maxNodes, uintptr(unsafe.Pointer(page)), 2, 0)
 	if errno != 0 {
 		t.Skipf("the kernel does not tell of memory policies: %v", errno)
 	}
@@ -100,13 +100,13 @@ func TestHome(t *testing.T) {
 
 // TestNoSuchNode: what the kernel refuses is said, and the link works.
 func TestNoSuchNode(t *testing.T) {
-	far := func() driver.Place { return driver.Place{Node: mostNodes - 1, Why: "a test"} }
+	far := func() driver.Place { return driver.Place{Node: maxNodes - 1, Why: "a test"} }
 	p, err := createParts(tiny, far)
 	defer p.close()
 	if err != nil || !strings.Contains(p.place.Why, "lets no memory be asked for") {
 		t.Errorf("%+v, %v", p.place, err)
 	}
-	if prefer(p.mem.Bytes(), -1) == nil || prefer(p.mem.Bytes(), mostNodes) == nil {
+	if prefer(p.mem.Bytes(), -1) == nil || prefer(p.mem.Bytes(), maxNodes) == nil {
 		t.Error("a node that cannot be is accepted")
 	}
 }

@@ -21,7 +21,7 @@ var tiny = geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 19
 // exposed lets l make and take offers. It reads where it is told to, in our own
 // memory, but writes nowhere: that would harm the test.
 func exposed(l *link) {
-	l.setPeer(ourselves(), longWays{policy: copySingle, minOffer: 100})
+	l.setPeer(ourselves(), longPaths{policy: copySingle, minOffer: 100})
 	l.writer.PID = noProcess
 }
 

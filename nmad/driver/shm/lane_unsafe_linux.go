@@ -20,7 +20,7 @@ func (l *link) Lane(x *lane.Lane) {
 func (r *rings) lane(at unsafe.Pointer, shift uint8, maxBody uint32) lane.Ring {
 	return lane.Ring{
 		Cells: unsafe.Pointer(unsafe.SliceData(r.cells)), Bodies: unsafe.Pointer(unsafe.SliceData(r.bodies)), At: at, Told: unsafe.Pointer(r.credit),
-		Mask: uint64(len(r.cells) - 1), Size: uint64(len(r.bodies)), Shift: uint64(shift), Most: uint64(maxBody),
+		Mask: uint64(len(r.cells) - 1), Size: uint64(len(r.bodies)), Shift: uint64(shift), MaxBody: uint64(maxBody),
 	}
 }
 

@@ -222,7 +222,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 		}
 	}
 	if r.copies.arrived(got) {
-		r.slotCredit.ways.Store(r.copies.ways)
+		r.slotCredit.offers.Store(r.copies.offers)
 	}
 	if got == 0 && len(buf) != 0 {
 		if s&life.Lost != 0 {

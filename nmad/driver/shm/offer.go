@@ -23,8 +23,8 @@ const withdrawn = 1 << 63
 const pieceFactor = 4
 
 const (
-	mostShare = 1 << 30 // bytes
-	mostOffer = 1 << 47 // bytes; more than an address space has
+	maxShare = 1 << 30 // bytes
+	maxOffer = 1 << 47 // bytes; more than an address space has
 )
 
 // atOnce is after how many bytes a call returns. One piece of a long message: so that a waiter,
@@ -42,7 +42,7 @@ type offered struct {
 
 // offers says whether a message of n bytes is to be offered.
 func (ls *largeSend) offers(n int) bool {
-	return n >= ls.minOffer && n != ls.slotsLeft && ls.slotCredit.ways.Load()>>classOf(n)&1 != 0
+	return n >= ls.minOffer && n != ls.slotsLeft && ls.slotCredit.offers.Load()>>classOf(n)&1 != 0
 }
 
 // makeOffer offers buf, if there is a free slot for the offer.
@@ -135,7 +135,7 @@ func (ls *largeSend) claim() (p claimedPiece, ok bool, err error) {
 	}
 	// The share was this one all the while, so the four belong to it.
 	k := uint64(c.back() - 1)
-	if n := uint64(len(ls.current.buf)); at > n || size > n-at || piece == 0 || piece > mostShare || k*piece >= size {
+	if n := uint64(len(ls.current.buf)); at > n || size > n-at || piece == 0 || piece > maxShare || k*piece >= size {
 		return p, false, fmt.Errorf("%w: it wants piece %d of %d bytes of %d bytes from %d on of an offer of %d", driver.ErrProtocol, k, piece, size, at, n)
 	}
 	first := k * piece
@@ -185,8 +185,8 @@ func (lr *largeRecv) acceptOffer() error {
 	switch {
 	case !lr.copies.canRead:
 		return fmt.Errorf("%w: an offer that was not asked for", driver.ErrProtocol)
-	case size == 0 || size > mostOffer:
-		return fmt.Errorf("%w: an offer of %d bytes, 1 to %d are possible", driver.ErrProtocol, size, uint64(mostOffer))
+	case size == 0 || size > maxOffer:
+		return fmt.Errorf("%w: an offer of %d bytes, 1 to %d are possible", driver.ErrProtocol, size, uint64(maxOffer))
 	}
 	lr.current = borrowed{open: true, address: address, size: size, number: lr.current.number}
 	return nil
@@ -219,7 +219,7 @@ func (lr *largeRecv) pieceOf(n int) int {
 		align = lineSize
 	}
 	half := (n/2 + align - 1) &^ (align - 1)
-	return max(min(half, pieceFactor*lr.minShare), (n+mostPieces-1)/mostPieces)
+	return max(min(half, pieceFactor*lr.minShare), (n+maxPieces-1)/maxPieces)
 }
 
 // claim takes a piece from the front, or, with all, all pieces that are left. It returns the number of the first

@@ -94,11 +94,11 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	r.copies.via[byOffer] = true
 	if in.buf == nil {
 		left := in.size - in.taken
-		n := int(min(uint64(len(buf)), left, mostShare))
+		n := int(min(uint64(len(buf)), left, maxShare))
 		if uint64(n) < left && n < r.minShare/2 {
 			// A system call for each of many short buffers would cost more than it saves.
 			if r.copies.offerUseless(int(in.size)) {
-				r.slotCredit.ways.Store(r.copies.ways)
+				r.slotCredit.offers.Store(r.copies.offers)
 			}
 			l.decline()
 			return 0, nil
@@ -182,7 +182,7 @@ func (l *link) readPiece(k int) (bool, error) {
 	if _, _, err := r.claim(true); err != nil {
 		return false, err
 	}
-	r.slotCredit.ways.Store(r.copies.setCanRead(false))
+	r.slotCredit.offers.Store(r.copies.setCanRead(false))
 	l.decline()
 	return false, nil
 }
@@ -264,12 +264,12 @@ func (l *link) endOffers() {
 }
 
 // setPeer sets what a new link does for long messages. pid is the peer if its memory can be read, else 0.
-func (l *link) setPeer(pid int, w longWays) {
+func (l *link) setPeer(pid int, w longPaths) {
 	l.reader.PID, l.writer.PID = pid, pid
 	l.largeTx.minOffer, l.largeRx.minShare = w.minOffer, w.minOffer
 	l.largeRx.copies.policy = w.policy
 	l.largeRx.senderHelps = pid != 0 && !w.receiverOnly && evictable(pid)
 	l.fetches = pid != 0 && w.policy != copyTwo
 	l.exposes = w.receiverOnly && w.policy != copyTwo
-	l.largeRx.slotCredit.ways.Store(l.largeRx.copies.setCanRead(l.fetches))
+	l.largeRx.slotCredit.offers.Store(l.largeRx.copies.setCanRead(l.fetches))
 }

@@ -30,7 +30,7 @@ func offering(t testing.TB) (mem []byte, a, b *link) {
 	}
 	t.Cleanup(func() { _, _ = a.Close(), b.Close() })
 	for _, l := range []*link{a, b} {
-		l.setPeer(os.Getpid(), longWays{policy: copySingle, minOffer: 100})
+		l.setPeer(os.Getpid(), longPaths{policy: copySingle, minOffer: 100})
 	}
 	return mem, a, b
 }
@@ -246,9 +246,9 @@ func show(t *testing.T, b []byte) {
 // and the sender offers no more of that length unless it must.
 func TestOfferShortBuffers(t *testing.T) {
 	_, a, b := offering(t)
-	b.setPeer(os.Getpid(), longWays{policy: copyAuto, minOffer: 100})
-	b.largeRx.slotCredit.ways.Store(1<<64 - 1)
-	b.largeRx.copies.ways = 1<<64 - 1
+	b.setPeer(os.Getpid(), longPaths{policy: copyAuto, minOffer: 100})
+	b.largeRx.slotCredit.offers.Store(1<<64 - 1)
+	b.largeRx.copies.offers = 1<<64 - 1
 	out, in := message(3000)
 	for sent, got := 0, 0; sent < len(out) || got < len(in); {
 		n, err := a.Push(out[sent:])

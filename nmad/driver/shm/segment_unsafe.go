@@ -24,7 +24,7 @@ type credit struct {
 // slotCredit is credit for a large ring, with what the receiver says about offers.
 type slotCredit struct {
 	slots    notice        // slots released
-	ways     atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
+	offers   atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
 	fetched  atomic.Uint64 // bytes of offers fetched, ever; set by the receiver, withdrawn by the sender: both by compare-and-swap, which is a barrier as publish is
 	declined notice        // position of the last offer that was declined, plus 1
 	hidden   atomic.Uint32 // not 0: the sender has withdrawn what it has exposed; the sender sets it

@@ -27,7 +27,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, and is this its address?",
-		MaxBody: cmp.Or(d.body, standardBody), Gather: stream.MostGathered, Check: meet.CheckTCP,
+		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Check: meet.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}

@@ -9,7 +9,7 @@ type rendezvous struct {
 	askCursor  cursor      // of a message in pieces: the place of the next byte to ask for
 	chunks     int32       // number of its chunks in the queues of streams
 	cookie     uint32      // recv: the sender's number for it
-	loaned     bool        // send: it was announced by LOAN or EXPOSE
+	inPlace    bool        // send: it was announced by LOAN or EXPOSE, so the receiver may read it where it is
 	address    uint64      // recv: address of the message in the sender's memory, if the kernel reads it there; 0: it comes over the large track
 	nextInList *rendezvous // the next rendezvous in the list that holds this one
 }

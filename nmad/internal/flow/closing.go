@@ -13,7 +13,7 @@ import "errors"
 // If both sides leave at once, each receives the other's BYE, and needs no BYEACK.
 type closing struct {
 	sent    bool   // Leave was called: BYE waits, or was sent
-	oweBye  bool   // BYE waits to be sent
+	owesBye bool   // BYE waits to be sent
 	acked   bool   // BYEACK has come
 	owesAck bool   // BYEACK waits to be sent
 	byeSeen bool   // the peer's BYE has come
@@ -25,7 +25,7 @@ type closing struct {
 var ErrLeft = errors.New("the peer has left")
 
 // Leave sends BYE, after all packets that wait.
-func (f *Flow) Leave() { f.bye.sent, f.bye.oweBye = true, true }
+func (f *Flow) Leave() { f.bye.sent, f.bye.owesBye = true, true }
 
 // HasLeft reports whether Leave was called.
 func (f *Flow) HasLeft() bool { return f.bye.sent }
@@ -84,7 +84,7 @@ func (f *Flow) takeLeave() error {
 
 // handleByeAck handles BYEACK: the peer has received everything that was sent before BYE.
 func (f *Flow) handleByeAck() error {
-	if !f.bye.sent || f.bye.oweBye || f.bye.acked {
+	if !f.bye.sent || f.bye.owesBye || f.bye.acked {
 		return violation("an acknowledgement of a leave that was not taken")
 	}
 	f.bye.acked = true

@@ -35,9 +35,9 @@ func (cs *contexts) matcher(number uint16) *match.Matcher[Request, Message] {
 	return &cs.context(number).Matcher
 }
 
-// MostContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It bounds
+// MaxContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It bounds
 // the memory that a peer can take.
-const MostContexts = 4096
+const MaxContexts = 4096
 
 // find returns the index of a context in others, or where to insert it; there reports which.
 func (cs *contexts) find(number uint16) (at int, there bool) {
@@ -88,15 +88,15 @@ func (cs *contexts) forget(number uint16) {
 	}
 }
 
-// check fails if a message of the peer may not come in a context (MostContexts).
+// check fails if a message of the peer may not come in a context (MaxContexts).
 func (cs *contexts) check(number uint16) error {
-	if number == Plain || len(cs.others)-cs.joined < MostContexts {
+	if number == Plain || len(cs.others)-cs.joined < MaxContexts {
 		return nil
 	}
 	if _, there := cs.find(number); there {
 		return nil
 	}
-	return violation("messages in more than %d contexts that are not open here", MostContexts)
+	return violation("messages in more than %d contexts that are not open here", MaxContexts)
 }
 
 // all iterates over the matchers of all contexts.

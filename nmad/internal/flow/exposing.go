@@ -27,17 +27,17 @@ import (
 // This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over shared
 // memory.
 
-// LeastExposed is the shortest message that is exposed, in bytes: to read a shorter one takes longer than to copy it twice.
-const LeastExposed = 8 << 10
+// MinExposed is the shortest message that is exposed, in bytes: to read a shorter one takes longer than to copy it twice.
+const MinExposed = 8 << 10
 
 // ExposeBody is the length of the body of an EXPOSE, in bytes: the address (8).
 const ExposeBody = 8
 
-// mostAddress is above all addresses of a process.
-const mostAddress = 1 << 57
+// maxAddress is above all addresses of a process.
+const maxAddress = 1 << 57
 
-// mostFetch is the largest number of bytes that one call reads, which takes up to some hundred microseconds.
-const mostFetch = 256 << 10
+// maxFetch is the largest number of bytes that one call reads, which takes up to some hundred microseconds.
+const maxFetch = 256 << 10
 
 // Exposing reports whether long messages are announced by EXPOSE.
 func (f *Flow) Exposing() bool {
@@ -46,12 +46,12 @@ func (f *Flow) Exposing() bool {
 
 // exposes reports whether a send is announced by EXPOSE.
 func (f *Flow) exposes(r *Request) bool {
-	return r.Data.Size >= LeastExposed && f.Exposing() && r.pieces() == nil
+	return r.Data.Size >= MinExposed && f.Exposing() && r.pieces() == nil
 }
 
 // describeExposed makes an announcement the EXPOSE of its send.
 func (f *Flow) describeExposed(p *Packet) {
-	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.loans.body[:]
+	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.loans.exposeBody[:]
 	binary.LittleEndian.PutUint64(p.Body, p.rendezvous.req.Data.address())
 }
 
@@ -61,7 +61,7 @@ func (f *Flow) handleExpose(h *driver.Header, body []byte) error {
 		return violation("%d bytes are exposed, their address takes %d", h.Size, len(body))
 	}
 	address := binary.LittleEndian.Uint64(body)
-	if address == 0 || h.Size > mostAddress || address > mostAddress-h.Size {
+	if address == 0 || h.Size > maxAddress || address > maxAddress-h.Size {
 		return violation("%d bytes are exposed at address %#x, where no memory can be", h.Size, address)
 	}
 	return f.announcement(h, nil, address)
@@ -85,13 +85,14 @@ func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.re
 // fetch is Copy for a chunk that is read in the peer's memory. call is the link's Fetch.
 func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, error) {
 	b := c.rendezvous.req.Data.Buf()[c.moved:c.size]
-	return call(b[:min(len(b), mostFetch)], c.rendezvous.address+uint64(c.moved))
+	return call(b[:min(len(b), maxFetch)], c.rendezvous.address+uint64(c.moved))
 }
 
-// FetchFailed ends what Reserve began, in place of Complete, if the kernel does not let this process read the peer's memory: from
-// here on RTRs ask for exposed messages, also for those that wait in the stream.
-func (f *Flow) FetchFailed(rail int) {
-	x := &f.Rails[rail].Streams[Pull]
+// FetchFailed ends what Reserve began on the first rail, which alone reads exposed messages, in place of Complete, if the kernel
+// does not let this process read the peer's memory. From here on RTRs ask for exposed messages, also for those that wait in the
+// stream.
+func (f *Flow) FetchFailed() {
+	x := &f.Rails[0].Streams[Pull]
 	f.cannotFetch, x.reserved = true, nil
 	for x.Fetching() {
 		v := f.releaseChunk(x, x.queue.pop())
@@ -103,7 +104,7 @@ func (f *Flow) FetchFailed(rail int) {
 
 // returnExposed sends RETURN for an exposed message that was read.
 func (f *Flow) returnExposed(cookie uint32) {
-	if f.ended || f.bye.sent && !f.bye.oweBye {
+	if f.ended || f.bye.sent && !f.bye.owesBye {
 		return
 	}
 	l := f.takeLease()

@@ -254,13 +254,13 @@ func TestManyContexts(t *testing.T) {
 	} {
 		w := newWorld(options{})
 		f := &w.sides[0].f
-		for i := range MostContexts + 1 {
-			h := driver.Header{Kind: KindEager, Context: uint16(2 + i%MostContexts), Seq: uint32(i)}
+		for i := range MaxContexts + 1 {
+			h := driver.Header{Kind: KindEager, Context: uint16(2 + i%MaxContexts), Seq: uint32(i)}
 			if err := f.Packet(&h, nil, w.sides[0]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		last.head.Seq = MostContexts + 1
+		last.head.Seq = MaxContexts + 1
 		if last.head.Kind == KindAggregate {
 			last.body = appendHead(appendHead(nil, Plain, 0, 0), Library, 0, 0)
 		}

@@ -21,7 +21,7 @@ import (
 //   - the last of the woken threads sends, or the packet has enough messages (strategy.Enough), or the next one does not fit;
 //   - another message leaves, or is announced: messages leave in the order of the sends;
 //   - the gate is polled and no woken thread is ready on the poller's VP. The poller is a waiter that blocks, or a hook: the
-//     idle hook at once, the timer hook if a thread goes on computing. While a woken thread is ready, the first GatherPolls
+//     idle hook at once, the timer hook if a thread goes on computing. While a woken thread is ready, the first MaxGatherPolls
 //     polls leave the packet waiting, so threads that switch without sending do not hold it up for long.
 //
 // The engine counts a gate whose open packet has messages as pending, so its hooks poll the gate. In an engine without hooks
@@ -40,7 +40,7 @@ func (op *openPacket) empty() bool { return op.messages == 0 }
 // mayGather reports whether a message goes into the open packet, or opens one because others will follow.
 func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
 	x := &f.tx.gathered
-	if x.empty() && (!c.Ready || f.enoughGathered(c.Woken) < 2) || size > strategy.GatherLongest {
+	if x.empty() && (!c.Ready || f.enoughGathered(c.Woken) < 2) || size > strategy.MaxGatherBytes {
 		return false
 	}
 	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.maxBody, strategy.GatherRoom)}
@@ -59,7 +59,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	}
 	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
 	x.messages++
-	f.setUnsent(unsentGroup, true)
+	f.setUnsent(unsentGathered, true)
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
@@ -72,12 +72,12 @@ func (f *Flow) enoughGathered(woken int) int {
 }
 
 // HasGathered reports whether the open packet has messages.
-func (f *Flow) HasGathered() bool { return f.unsent&unsentGroup != 0 }
+func (f *Flow) HasGathered() bool { return f.unsent&unsentGathered != 0 }
 
 // KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is Company.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
-	if x.polls == strategy.GatherPolls || !ready {
+	if x.polls == strategy.MaxGatherPolls || !ready {
 		return false
 	}
 	x.polls++
@@ -108,5 +108,5 @@ func (f *Flow) gatheredTaken() {
 		f.Stats.Aggregated += uint64(x.messages)
 	}
 	f.tx.gathered.messages = 0
-	f.setUnsent(unsentGroup, false)
+	f.setUnsent(unsentGathered, false)
 }

@@ -12,7 +12,7 @@ func (f *Flow) Lane(x *lane.Lane) {
 	x.Watched = f.Watched
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
-	x.Eager, x.Credit, x.Most = &f.tx.eagerLimit, &f.tx.credit, &f.tx.window
+	x.Eager, x.Credit, x.MaxCredit = &f.tx.eagerLimit, &f.tx.credit, &f.tx.window
 	x.SendSeq, x.RecvSeq = &f.tx.seq, &f.rx.seq
 	x.Window, x.Taken, x.Owed = &f.rx.window, &f.rx.taken, &f.rx.owed
 	x.Sends, x.Recvs, x.Sent, x.Received = &f.Stats.Sends, &f.Stats.Recvs, &f.Stats.BytesSent, &f.Stats.BytesReceived

@@ -33,8 +33,8 @@ import (
 // At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory stays mapped at the receiver until
 // the program has released the last loan and the gate has ended.
 
-// LeastLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
-const LeastLoan = 4 << 10
+// MinLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
+const MinLoan = 4 << 10
 
 // The body of a LOAN. The first LOAN of a flow has LoanCard bytes that say which memory it is. Then each has LoanBody bytes:
 // the place of the message in that memory (8).
@@ -45,11 +45,11 @@ const (
 
 // lending is the part of a flow that handles loans.
 type lending struct {
-	known   bool                // the peer's first LOAN has come
-	out     int                 // number of messages in the peer's memory for which no RETURN was sent, nor dropped
-	returns fifo[Lease, *Lease] // messages in the peer's memory that are released, or read; RETURN waits to be sent
-	pool    *Lease              // list of leases to be used again
-	body    [ExposeBody]byte    // body of the EXPOSE that is to leave
+	known      bool                // the peer's first LOAN has come
+	out        int                 // number of messages in the peer's memory for which no RETURN was sent, nor dropped
+	returns    fifo[Lease, *Lease] // messages in the peer's memory that are released, or read; RETURN waits to be sent
+	pool       *Lease              // list of leases to be used again
+	exposeBody [ExposeBody]byte    // body of the EXPOSE that is to leave
 }
 
 // Lease is the flow's part of a loan. The flow uses the memory again, for another loan.
@@ -66,7 +66,7 @@ func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable reports whether a send is announced by LOAN.
 func (f *Flow) lendable(r *Request) bool {
-	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= LeastLoan && f.Lending()
+	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= MinLoan && f.Lending()
 }
 
 // Lending reports whether messages in buffers of nmad.Gate.Alloc are announced by LOAN.
@@ -176,7 +176,7 @@ func (f *Flow) handleReturn(h *driver.Header) error {
 	if v == nil && f.bye.sent {
 		return nil // this side leaves, and has given the send up before the RETURN came
 	}
-	if v == nil || !v.loaned || v.asked != 0 {
+	if v == nil || !v.inPlace || v.asked != 0 {
 		return violation("what was loaned is returned under cookie %#x, which names none", h.Cookie)
 	}
 	r, _ := f.endRendezvous(f.tx.announced.take(h.Cookie))

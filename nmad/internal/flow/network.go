@@ -22,7 +22,7 @@ type Network interface {
 // at the end, by Flush. Drain keeps packets in the flow as long as the link has no room, since the strategy may still put
 // another message before them; in the driver's buffer it could not. The error is the network's.
 func (f *Flow) Drain(n Network) error {
-	f.tx.noRoom, f.tx.deferred = false, 0
+	f.tx.noRoom, f.tx.deferrals = false, 0
 	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.onlyOneMessage()
 	for p := f.next(); p != nil; p = f.next() {
 		ok, err := n.Emit(p, f.tx.batched)

@@ -76,7 +76,7 @@ func (f *Flow) next() *Packet {
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
 		return f.pack(byeAckPacket, controlHeader(KindByeAck, 0))
-	case f.bye.oweBye && f.streamsIdle():
+	case f.bye.owesBye && f.streamsIdle():
 		return f.pack(byePacket, controlHeader(KindBye, f.total(Push)))
 	}
 	return nil
@@ -152,7 +152,7 @@ func (f *Flow) packetTaken() {
 	case byeAckPacket:
 		f.bye.owesAck = false
 	case byePacket:
-		f.bye.oweBye = false
+		f.bye.owesBye = false
 	}
 	p.clear()
 }
@@ -162,7 +162,7 @@ func (f *Flow) announcementTaken(p *Packet) {
 	r := f.tx.queue.Pop()
 	f.tx.seq++
 	r.Stage = Announced
-	if p.rendezvous.loaned = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
+	if p.rendezvous.inPlace = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
 		f.Stats.Loaned++
 		return
 	}

@@ -20,7 +20,7 @@ func (ps *Pieces) piece(c *cursor, limit int) []byte {
 	}
 	w := walk{op: walkFirst}
 	ps.each(c, &w)
-	return w.buf[:min(len(w.buf), limit, largestPiece)]
+	return w.buf[:min(len(w.buf), limit, maxPiece)]
 }
 
 // skip moves c on by n bytes.

@@ -22,31 +22,31 @@ type Message struct {
 	nextFree *Message // the next one in the pool
 }
 
-// Size classes of the pool: buffers of class c have 1 << (smallestClass + c) bytes.
+// Size classes of the pool: buffers of class c have 1 << (minClass + c) bytes.
 const (
-	smallestClass = 6
-	largestClass  = 40
+	minClass = 6
+	maxClass = 40
 )
 
 // messagePool keeps the memory of unexpected messages to be used again. The credit given to the peer (credit.go) bounds the
 // memory in use; limit bounds what the pool keeps.
 type messagePool struct {
-	messages *Message                                   // list of messages
-	buffers  [largestClass - smallestClass + 1][][]byte // by class
-	bytes    int                                        // bytes of all buffers
-	limit    int                                        // the largest kept; further buffers are left to the collector
-	count    int                                        // number of messages
+	messages *Message                          // list of messages
+	buffers  [maxClass - minClass + 1][][]byte // by class
+	bytes    int                               // bytes of all buffers
+	limit    int                               // the largest kept; further buffers are left to the collector
+	count    int                               // number of messages
 }
 
-// messagesMost is the largest number of messages in the pool, of about 160 bytes each.
-const messagesMost = 4096
+// maxMessages is the largest number of messages in the pool, of about 160 bytes each.
+const maxMessages = 4096
 
 // classOf returns the class of the smallest buffer that has size bytes; -1 for 0 bytes.
 func classOf(size int) int8 {
 	if size == 0 {
 		return -1
 	}
-	return int8(max(bits.Len(uint(size-1)), smallestClass) - smallestClass)
+	return int8(max(bits.Len(uint(size-1)), minClass) - minClass)
 }
 
 // get returns a message whose body has room for size bytes.
@@ -71,7 +71,7 @@ func (mp *messagePool) get(size int) *Message {
 		*c = (*c)[:n-1]
 		mp.bytes -= cap(m.body)
 	} else {
-		m.body = make([]byte, size, 1<<(int(m.class)+smallestClass))
+		m.body = make([]byte, size, 1<<(int(m.class)+minClass))
 	}
 	return m
 }
@@ -83,7 +83,7 @@ func (mp *messagePool) put(m *Message) {
 		mp.bytes += cap(m.body)
 	}
 	m.body, m.loaned, m.class = nil, false, -1
-	if mp.count < messagesMost {
+	if mp.count < maxMessages {
 		m.nextFree = mp.messages
 		mp.messages = m
 		mp.count++

@@ -21,9 +21,9 @@ import (
 // unknown is rendezvous.want at the sender, until the last RTR has come.
 const unknown = -1
 
-// LeastChunk is the least number of bytes that an RTR with FlagMore asks for. So a peer cannot make this process keep many
+// MinChunk is the least number of bytes that an RTR with FlagMore asks for. So a peer cannot make this process keep many
 // tiny chunks.
-const LeastChunk = 4 << 10
+const MinChunk = 4 << 10
 
 // Flags of an RTR: the number of the rail (RailFlags), and FlagMore.
 const (
@@ -97,7 +97,7 @@ func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
 	return p
 }
 
-// share lets the strategy share rest bytes out, and corrects the shares: none is shorter than LeastChunk, unless it is the
+// share lets the strategy share rest bytes out, and corrects the shares: none is shorter than MinChunk, unless it is the
 // last one; and if the strategy leaves all bytes out although all rails are idle, the first rail gets all, since no rail
 // would become idle later and make the flow ask again.
 func (f *Flow) share(rest int) {
@@ -109,7 +109,7 @@ func (f *Flow) share(rest int) {
 	left := rest
 	for i, n := range shares {
 		n = max(min(n, left), 0)
-		if n < LeastChunk && n < left {
+		if n < MinChunk && n < left {
 			n = 0
 		}
 		shares[i] = n
@@ -177,7 +177,7 @@ func (f *Flow) checkRtr(h *driver.Header, v *rendezvous) error {
 		return violation("data is asked for from byte %d on, of a message of which %d were asked for", h.Tag, v.asked)
 	case h.Size > left:
 		return violation("%d bytes are asked for, of a message that has %d more", h.Size, left)
-	case more && (h.Size < LeastChunk || h.Size == left):
+	case more && (h.Size < MinChunk || h.Size == left):
 		return violation("%d of %d bytes are asked for, and more later", h.Size, left)
 	case h.Size == 0 && v.asked > 0:
 		return violation("no bytes are asked for, after %d", v.asked)

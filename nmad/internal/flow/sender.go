@@ -22,7 +22,7 @@ type sender struct {
 	batch      batch       // memory of the next aggregate
 	leaving    Queue       // requests whose packets may lie in the driver's buffer; see leaving.go
 	announced  cookieTable // rendezvous that are announced, and of which the peer may ask for bytes
-	deferred   int         // announcements in queue that were deferred since the last Drain; see Flow.defers
+	deferrals  int         // number of announcements in queue that were deferred since the last Drain; see Flow.defers
 
 	gathered openPacket // messages that are gathered; they leave before those of queue
 
@@ -91,10 +91,10 @@ func (f *Flow) Refused() {
 type unsent uint8
 
 const (
-	unsentBytes   unsent = 1 << iota // bytes in the driver's buffer
-	unsentGroup                      // messages that were gathered
-	unsentReturns                    // RETURNs
-	unsentNotes                      // notes of agreements
+	unsentBytes    unsent = 1 << iota // bytes in the driver's buffer
+	unsentGathered                    // messages that were gathered
+	unsentReturns                     // RETURNs
+	unsentNotes                       // notes of agreements
 )
 
 // setUnsent notes whether data of that kind still has to leave.
@@ -166,9 +166,9 @@ func (f *Flow) defers(r *Request) bool {
 	}
 	ahead := f.tx.announced.used != 0 || f.moving[Push] != 0
 	if ahead {
-		f.tx.deferred++
+		f.tx.deferrals++
 	}
-	return strategy.Defers(true, ahead, f.tx.deferred)
+	return strategy.Defers(true, ahead, f.tx.deferrals)
 }
 
 // NextSize returns the size of the first send in the queue, in bytes; 0 if the queue is empty.
@@ -186,7 +186,7 @@ func (f *Flow) waiting() bool {
 
 // controlWaits reports whether packets wait other than messages, announcements and answers.
 func (f *Flow) controlWaits() bool {
-	return f.unsent&^unsentBytes != 0 || f.bye.oweBye || f.bye.owesAck || f.rx.creditDue() || f.rx.owesRoom
+	return f.unsent&^unsentBytes != 0 || f.bye.owesBye || f.bye.owesAck || f.rx.creditDue() || f.rx.owesRoom
 }
 
 // Outgoing reports whether packets wait, or bytes in the driver's buffer.
@@ -215,7 +215,7 @@ func (f *Flow) SendsDone() bool {
 // (Complete).
 func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
-	f.setUnsent(unsentGroup, false)
+	f.setUnsent(unsentGathered, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
 			f.finish(r, err)

@@ -27,8 +27,8 @@ type Stream struct {
 	err      error      // what all requests fail with, also that of the reserved chunk; nil while the stream works
 }
 
-// largestPiece is the largest number of bytes in one call of the link. No system call takes more than 2 GiB.
-const largestPiece = 1 << 30
+// maxPiece is the largest number of bytes in one call of the link. No system call takes more than 2 GiB.
+const maxPiece = 1 << 30
 
 // Empty reports whether the stream has no chunk.
 func (x *Stream) Empty() bool { return x.queue.empty() }
@@ -54,7 +54,7 @@ func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64)
 		return x.copyPieces(p, c, left, call)
 	}
 	from := c.offset + c.moved
-	return call(r.Data.Buf()[from : from+min(left, largestPiece)])
+	return call(r.Data.Buf()[from : from+min(left, maxPiece)])
 }
 
 // Return undoes Reserve, in place of Complete, when the stream is about to fail.

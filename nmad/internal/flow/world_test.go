@@ -172,7 +172,7 @@ func (sd *side) carry(other *side, rail int, dir Direction, n int) int {
 		return other.read(b[:min(len(b), n)], address)
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
-		sd.f.FetchFailed(rail)
+		sd.f.FetchFailed()
 		return 0
 	}
 	sd.endOn(errors.Join(err, sd.f.Complete(rail, dir, moved)))

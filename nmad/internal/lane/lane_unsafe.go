@@ -19,26 +19,26 @@ type Lane struct {
 	Watched  *atomic.Uint32 // not 0: a monitor hears of messages
 
 	// Of the protocol.
-	Holds    *uint8         // not 0: something other than messages is to leave
-	Queue    unsafe.Pointer // *pointer; not nil: messages wait for their turn
-	Answers  unsafe.Pointer // *pointer; not nil: answers wait for their turn
-	Closing  *bool          // nothing more is received
-	Full     *bool          // announcements wait because the peer has no room for them
-	Pending  *int           // requests under way
-	Eager    *int           // longest message that is sent at once, bytes
-	Credit   *int64         // bytes that the peer still takes; each message costs Overhead more
-	Most     *int64         // the largest value of Credit
-	SendSeq  *uint32        // number of the next message to the peer
-	RecvSeq  *uint32        // number of the next message from the peer
-	Window   *int64         // the largest value of Taken
-	Taken    *int64         // bytes of the peer's messages for which it has no credit back
-	Owed     *int64         // of Taken, bytes for which the next message gives the credit back
-	Sends    *uint64        // messages, for statistics
-	Recvs    *uint64        // likewise
-	Sent     *uint64        // bytes, for statistics
-	Received *uint64        // likewise
-	Kind     uint64         // of an eager message, in the header of its packet
-	Overhead int64          // credit that a message costs besides its bytes
+	Holds     *uint8         // not 0: something other than messages is to leave
+	Queue     unsafe.Pointer // *pointer; not nil: messages wait for their turn
+	Answers   unsafe.Pointer // *pointer; not nil: answers wait for their turn
+	Closing   *bool          // nothing more is received
+	Full      *bool          // announcements wait because the peer has no room for them
+	Pending   *int           // requests under way
+	Eager     *int           // longest message that is sent at once, bytes
+	Credit    *int64         // bytes that the peer still takes; each message costs Overhead more
+	MaxCredit *int64         // the largest value of Credit
+	SendSeq   *uint32        // number of the next message to the peer
+	RecvSeq   *uint32        // number of the next message from the peer
+	Window    *int64         // the largest value of Taken
+	Taken     *int64         // bytes of the peer's messages for which it has no credit back
+	Owed      *int64         // of Taken, bytes for which the next message gives the credit back
+	Sends     *uint64        // messages, for statistics
+	Recvs     *uint64        // likewise
+	Sent      *uint64        // bytes, for statistics
+	Received  *uint64        // likewise
+	Kind      uint64         // of an eager message, in the header of its packet
+	Overhead  int64          // credit that a message costs besides its bytes
 
 	// Of the link.
 	State    *atomic.Uint32 // the link works while none of the bits of Over is set
@@ -54,12 +54,12 @@ type Lane struct {
 	Looks int64 // how often C looks for a message before it leaves the wait to Go
 
 	// The slips: a ring. Those from Head to Tail wait, in this order.
-	Slips   unsafe.Pointer // *Slip, the first place of the ring; nil: C begins no receives
-	Slots   uint64         // places of the ring, less 1; their number is a power of two
-	Head    atomic.Uint64  // the oldest slip that waits. Read without the lock
-	Tail    atomic.Uint64  // the place for the next slip. Read without the lock
-	Spare   int64          // bytes for which C may begin further slips: their messages have to fit into the network
-	Watches atomic.Uint32  // not 0: Go looks now and then whether slips wait for long; 0: a new slip needs Watch. Read without the lock
+	Slips    unsafe.Pointer // *Slip, the first place of the ring; nil: C begins no receives
+	SlipMask uint64         // number of places of the ring, less 1; it is a power of two
+	Head     atomic.Uint64  // the oldest slip that waits. Read without the lock
+	Tail     atomic.Uint64  // the place for the next slip. Read without the lock
+	Spare    int64          // bytes for which C may begin further slips: their messages have to fit into the network
+	Watches  atomic.Uint32  // not 0: Go looks now and then whether slips wait for long; 0: a new slip needs Watch. Read without the lock
 
 	// The rest is Go's alone.
 
@@ -108,14 +108,14 @@ const (
 
 // Ring is one direction of a link.
 type Ring struct {
-	Cells  unsafe.Pointer // cells of 64 bytes, in the segment
-	Bodies unsafe.Pointer // the ring of bodies, in the segment
-	At     unsafe.Pointer // of a sender five words: packets sent, position in Bodies, both as the peer has released them, whether a packet was refused; of a receiver four: packets received, position in Bodies, both as the peer was told
-	Told   unsafe.Pointer // two words in the segment: packets, and position in Bodies, that the receiver has released
-	Mask   uint64         // number of cells, less 1; it is a power of two
-	Size   uint64         // bytes of Bodies; a power of two
-	Shift  uint64         // logarithm of the number of cells
-	Most   uint64         // longest body, bytes
+	Cells   unsafe.Pointer // cells of 64 bytes, in the segment
+	Bodies  unsafe.Pointer // the ring of bodies, in the segment
+	At      unsafe.Pointer // of a sender five words: packets sent, position in Bodies, both as the peer has released them, whether a packet was refused; of a receiver four: packets received, position in Bodies, both as the peer was told
+	Told    unsafe.Pointer // two words in the segment: packets, and position in Bodies, that the receiver has released
+	Mask    uint64         // number of cells, less 1; it is a power of two
+	Size    uint64         // bytes of Bodies; a power of two
+	Shift   uint64         // logarithm of the number of cells
+	MaxBody uint64         // longest body, bytes
 }
 
 // Way is how messages of one context go over a Lane. Go and C read its words under the lock of the gate; C also looks at

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxValue is the longest value that a process puts, in bytes: it fits into one line of Slurm's PMI.
-	maxValue = 500
+	// maxValueBytes is the longest value that a process puts, in bytes: it fits into one line of Slurm's PMI.
+	maxValueBytes = 500
 
 	// keySize is the length of the random key, in bytes.
 	keySize = 32
@@ -39,8 +39,8 @@ type Meeting struct {
 	Hosts int   // number of different hosts in Nodes
 }
 
-// Alone reports whether each rank has a host of its own.
-func (m *Meeting) Alone() bool { return m.Hosts == len(m.Nodes) }
+// OnePerHost reports whether each rank has a host of its own.
+func (m *Meeting) OnePerHost() bool { return m.Hosts == len(m.Nodes) }
 
 // Local returns the index of a rank among the ranks of its host, in their order, and the number of ranks of that host.
 func (m *Meeting) Local(rank int) (index, count int) {
@@ -182,7 +182,7 @@ func (a *negotiation) offer() (string, error) {
 	key := make([]byte, keySize)
 	rand.Read(key) // never fails
 	text := strings.Join([]string{a.own.id, hex.EncodeToString(key), l.Addr().String(), strings.Join(networks, ",")}, ";")
-	if len(text) > maxValue {
+	if len(text) > maxValueBytes {
 		return "", fmt.Errorf("too many networks between the hosts, %d: name those to use by PM2_IFACE", len(networks))
 	}
 	return text, nil
@@ -196,7 +196,7 @@ func (a *negotiation) accept(text string) error {
 	if len(words) == 4 {
 		key, err = hex.DecodeString(words[1])
 	}
-	if err != nil || len(key) != keySize || len(text) > maxValue {
+	if err != nil || len(key) != keySize || len(text) > maxValueBytes {
 		return errors.New("what rank 0 has put into the key space is not of this protocol: run the same build everywhere")
 	}
 	if _, _, err := net.SplitHostPort(words[2]); err != nil {

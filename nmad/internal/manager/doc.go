@@ -7,7 +7,9 @@
 //	JOB_COMPLETION_INDEX, PM2_SIZE        Indexed  Kubernetes, and its user       the name of rank 0, a file with the secret
 //	PMI_FD, or PMI_PORT and PMI_ID        PMI      hydra, Slurm's srun, Flux      a key space, PMI 1.1
 //	PMIX_NAMESPACE, PMIX_RANK             PMIx     Open MPI's, and other servers  a key space, by libpmix
-//	none of these                         Alone    nothing: one process
+//	variables of Slurm, Flux or Open MPI  Mute     nothing: a manager without a   nothing: Open fails, and says how the
+//	alone, and several processes                   key space                      user gets a key space
+//	none of these                         Alone    nothing: one process           nothing
 //
 // A Manager is the connection of one process to its process manager. All processes of a job call Agree once, before they
 // know each other:
@@ -17,9 +19,10 @@
 //	                        puts its address, the networks and a new random key      ── fence ──
 //	each other rank         gets what rank 0 has put
 //
-// A job on one host leaves out the first fence. A job of N processes on H hosts needs two barriers of all processes, H+1
-// puts, and N+H gets, of which rank 0 makes H. A barrier carries what was put to every host, so the manager answers a
-// get on the host of the rank that asks.
+// A job on one host leaves out the first fence. A job of N processes on H hosts, H > 1, needs two barriers of all processes,
+// H+1 puts, and N+H-2 gets: rank 0 makes H-1, and each other rank one. With PMI 1.1 each process makes one get more, in Open: it
+// asks where the ranks are. A barrier carries what was put to every host, so the manager answers a get on the host of the rank
+// that asks.
 //
 // A Server is the manager's side of PMI 1.1, for a launcher that starts programs of other libraries.
 //
@@ -30,6 +33,6 @@
 // manager, and other processes of the same user can learn it.
 //
 // This package checks everything that a manager sends, as it checks all that comes from a socket: a line has at most
-// [maxLine] bytes, an answer belongs to the command that was sent, a number lies in its range. Each failure is an
+// [maxLineBytes] bytes, an answer belongs to the command that was sent, a number lies in its range. Each failure is an
 // [Error], which says which manager was asked for what, and what came instead.
 package manager

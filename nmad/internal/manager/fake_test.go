@@ -57,7 +57,7 @@ func (f *fake) serve(rank int, conn net.Conn) {
 	defer conn.Close()
 	in := bufio.NewScanner(conn)
 	for in.Scan() {
-		if len(in.Text()) >= maxSent {
+		if len(in.Text()) >= maxSentBytes {
 			f.t.Errorf("rank %d sends a line of %d bytes", rank, len(in.Text())+1)
 		}
 		l, err := parseLine(in.Text())

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxLine is the longest line that a reader accepts, in bytes. In all managers keys and values have at most 1024
+	// maxLineBytes is the longest line that a reader accepts, in bytes. In all managers keys and values have at most 1024
 	// bytes each.
-	maxLine = 4096
-	// maxSent is the longest line that this package sends, in bytes: hydra and Slurm read at most that much at once.
-	maxSent = 1024
+	maxLineBytes = 4096
+	// maxSentBytes is the longest line that this package sends, in bytes: hydra and Slurm read at most that much at once.
+	maxSentBytes = 1024
 	// maxWords is the largest number of words in a line.
 	maxWords = 32
 )

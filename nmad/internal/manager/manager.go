@@ -24,7 +24,8 @@ type Manager interface {
 	Put(ctx context.Context, key, value string) error
 	// Fence waits until all processes of the job have called it.
 	Fence(ctx context.Context) error
-	// Get returns the value that the rank from has put under a key.
+	// Get returns the value that the rank from has put under a key. PMIx needs from to find the value; PMI 1.1 has one key
+	// space for all ranks, and ignores from. So no two ranks of a job may put the same key.
 	Get(ctx context.Context, from int, key string) (string, error)
 
 	// Abort asks the manager to end the job with that exit status. The calling process should end, too.

@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// mostNetworks bounds the addresses that a host publishes, and so the networks that a job uses. It is the largest number of
+// maxNetworks bounds the addresses that a host publishes, and so the networks that a job uses. It is the largest number of
 // rails of a gate.
-const mostNetworks = 8
+const maxNetworks = 8
 
 // Two names that stand for networks.
 const (
@@ -40,7 +40,7 @@ func (h host) String() string {
 // parseHost parses what String has made. The text comes from another host, so parseHost checks all of it.
 func parseHost(text string) (h host, err error) {
 	id, rest, ok := strings.Cut(text, ";")
-	if !ok || id == "" || len(id) > 64 || len(rest) > maxValue {
+	if !ok || id == "" || len(id) > 64 || len(rest) > maxValueBytes {
 		return h, fmt.Errorf("%.60q is no host and its networks", text)
 	}
 	h.id = id
@@ -49,8 +49,8 @@ func parseHost(text string) (h host, err error) {
 			break
 		}
 		p, err := netip.ParsePrefix(word)
-		if err != nil || len(h.addrs) == mostNetworks {
-			return h, fmt.Errorf("%.60q is no list of up to %d networks", rest, mostNetworks)
+		if err != nil || len(h.addrs) == maxNetworks {
+			return h, fmt.Errorf("%.60q is no list of up to %d networks", rest, maxNetworks)
 		}
 		h.addrs = append(h.addrs, p)
 	}
@@ -94,7 +94,7 @@ func ownHost(wanted string) (host, error) {
 	}
 	slices.SortStableFunc(candidates, func(a, b found) int { return a.addr.Addr().BitLen() - b.addr.Addr().BitLen() })
 	add := func(f found) {
-		if len(h.addrs) < mostNetworks && !slices.ContainsFunc(h.addrs, func(p netip.Prefix) bool { return p.Masked() == f.addr.Masked() }) {
+		if len(h.addrs) < maxNetworks && !slices.ContainsFunc(h.addrs, func(p netip.Prefix) bool { return p.Masked() == f.addr.Masked() }) {
 			h.addrs = append(h.addrs, f.addr)
 		}
 	}

@@ -139,7 +139,7 @@ func FuzzHost(f *testing.F) {
 			return
 		}
 		again, err := parseHost(h.String())
-		if err != nil || again.String() != h.String() || len(h.addrs) > mostNetworks {
+		if err != nil || again.String() != h.String() || len(h.addrs) > maxNetworks {
 			t.Errorf("%q: %v, %v", text, h, err)
 		}
 		common([]host{h, {id: "other", addrs: h.addrs}})

@@ -34,9 +34,9 @@ const mapKey = "PMI_process_mapping"
 // the host of the manager may be busy.
 const answerTimeout = 20 * time.Second
 
-// mostAhead is how many lines the manager may send before this process takes one: an answer, and the three lines that
+// maxAhead is how many lines the manager may send before this process takes one: an answer, and the three lines that
 // follow the answer to initack (introduce).
-const mostAhead = 4
+const maxAhead = 4
 
 // pmi is a Manager that speaks PMI 1.1, over an inherited descriptor or over TCP. One command is under way at a time. A
 // goroutine, the reader, reads all lines, so that it notices the end of the connection also between two commands:
@@ -48,11 +48,11 @@ type pmi struct {
 	conn io.ReadWriteCloser
 
 	// Set before openPMI returns; constant afterwards.
-	rank, size int
-	space      string
-	nodes      []int
-	keyMost    int // longest key that the manager takes, in bytes
-	valueMost  int // longest value that the manager takes, in bytes
+	rank, size    int
+	space         string
+	nodes         []int
+	maxKeyBytes   int // longest key that the manager takes, in bytes
+	maxValueBytes int // longest value that the manager takes, in bytes
 
 	mu      sync.Mutex    // held while a command is under way
 	answers chan line     // from the reader to the sender of the command
@@ -62,7 +62,7 @@ type pmi struct {
 
 // openPMI connects to the manager that the environment names, and asks which rank this process is.
 func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
-	p := &pmi{answers: make(chan line, mostAhead), gone: make(chan struct{})}
+	p := &pmi{answers: make(chan line, maxAhead), gone: make(chan struct{})}
 	doing := ""
 	defer func() {
 		if err != nil {
@@ -168,17 +168,17 @@ func (p *pmi) init(ctx context.Context) error {
 	for _, v := range []struct {
 		key string
 		to  *int
-	}{{"keylen_max", &p.keyMost}, {"vallen_max", &p.valueMost}} {
+	}{{"keylen_max", &p.maxKeyBytes}, {"vallen_max", &p.maxValueBytes}} {
 		if *v.to, err = l.number(v.key, 32, 1<<20); err != nil {
 			return &Error{p.name, "ask for its bounds", err}
 		}
-		*v.to = min(*v.to, maxValue+1) - 1 // some managers count the NUL at the end of a string
+		*v.to = min(*v.to, maxValueBytes+1) - 1 // some managers count the NUL at the end of a string
 	}
 	if l, err = p.ask(ctx, answerTimeout, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
 		return err
 	}
 	p.space = l["kvsname"]
-	if p.space == "" || len(p.space) > maxValue || strings.ContainsFunc(p.space, unicode.IsControl) || !utf8.ValidString(p.space) {
+	if p.space == "" || len(p.space) > maxValueBytes || strings.ContainsFunc(p.space, unicode.IsControl) || !utf8.ValidString(p.space) {
 		// Letters beyond ASCII are allowed: the names of Flux begin with one.
 		return &Error{p.name, "ask for the key space", fmt.Errorf("its name is %.60q", p.space)}
 	}
@@ -197,14 +197,14 @@ func (p *pmi) init(ctx context.Context) error {
 
 // read is the reader: it hands each answer to the sender of the command, until the connection ends.
 func (p *pmi) read() {
-	lines := bufio.NewReaderSize(p.conn, maxLine)
+	lines := bufio.NewReaderSize(p.conn, maxLineBytes)
 	for {
 		text, err := lines.ReadSlice('\n')
 		switch {
 		case err == nil && len(text) == 1:
 			continue // Flux answers an abort by an empty line
 		case errors.Is(err, bufio.ErrBufferFull):
-			err = fmt.Errorf("it sent a line of more than %d bytes", maxLine)
+			err = fmt.Errorf("it sent a line of more than %d bytes", maxLineBytes)
 		case errors.Is(err, io.EOF) && len(text) > 0:
 			err = fmt.Errorf("it ended the connection within the line %.60q", text)
 		case errors.Is(err, io.EOF):
@@ -278,8 +278,8 @@ func (p *pmi) exchange(ctx context.Context, limit time.Duration, want, command s
 
 // send writes a command in one piece. It blocks for at most answerTimeout.
 func (p *pmi) send(command string) error {
-	if len(command) >= maxSent {
-		return fmt.Errorf("a line of %d bytes, at most %d fit", len(command)+1, maxSent)
+	if len(command) >= maxSentBytes {
+		return fmt.Errorf("a line of %d bytes, at most %d fit", len(command)+1, maxSentBytes)
 	}
 	if c, ok := p.conn.(net.Conn); ok {
 		_ = c.SetWriteDeadline(time.Now().Add(answerTimeout)) // the manager may not read; if this fails the write has no limit
@@ -331,9 +331,9 @@ func (p *pmi) Nodes() []int          { return p.nodes }
 func (p *pmi) Gone() <-chan struct{} { return p.gone }
 
 func (p *pmi) Put(ctx context.Context, key, value string) error {
-	err := checkWord("key", key, p.keyMost)
+	err := checkWord("key", key, p.maxKeyBytes)
 	if err == nil {
-		err = checkWord("value", value, p.valueMost)
+		err = checkWord("value", value, p.maxValueBytes)
 	}
 	if err != nil {
 		return &Error{p.name, "put " + key, err}
@@ -351,7 +351,7 @@ func (p *pmi) Fence(ctx context.Context) error {
 }
 
 func (p *pmi) Get(ctx context.Context, _ int, key string) (string, error) {
-	if err := checkWord("key", key, p.keyMost); err != nil {
+	if err := checkWord("key", key, p.maxKeyBytes); err != nil {
 		return "", &Error{p.name, "get " + key, err}
 	}
 	l, err := p.ask(ctx, answerTimeout, "get_result", "cmd=get kvsname="+p.space+" key="+key)

@@ -166,8 +166,8 @@ func (px *pmix) Get(ctx context.Context, from int, key string) (value string, er
 			return err
 		}
 		defer C.free(unsafe.Pointer(text))
-		if n := C.strnlen(text, maxValue+1); n > maxValue {
-			return fmt.Errorf("a value of more than %d bytes", maxValue)
+		if n := C.strnlen(text, maxValueBytes+1); n > maxValueBytes {
+			return fmt.Errorf("a value of more than %d bytes", maxValueBytes)
 		}
 		value = C.GoString(text)
 		return nil

@@ -16,7 +16,9 @@ import (
 //
 //	open --- init ---> joined --- finalize, abort ---> closed
 //	open --- the connection ends, or brings a line that is no command ---> closed
-//	joined --- the connection ends, or brings a line that is no command ---> closed: the process has left, and others may wait for it
+//	joined --- the connection ends, or brings a line that is no command ---> closed
+//
+// A process that ends in the last of these ways has not sent finalize, so others may wait for it in the barrier.
 //
 // A Server has a key space and a barrier. It refuses to add processes to a job, and to publish names. Safe for concurrent
 // use.
@@ -32,11 +34,12 @@ type Server struct {
 	waiting map[int]io.Writer // the connections of the ranks that wait in the barrier, by rank
 }
 
-// Limits that a client is told.
+// Limits of what a client may send.
 const (
-	servedKey   = 64   // longest key, in bytes
-	servedValue = 1024 // longest value, in bytes; every client has room for it
-	mostKeys    = 4096 // number of keys that a rank may put; putting one of them again does not count
+	maxServedKey   = 64   // longest key, in bytes
+	maxServedValue = 1024 // longest value, in bytes; every client has room for it
+	maxSpawnLines  = 4096 // number of lines of a command spawn
+	maxKeys        = 4096 // number of keys that a rank may put; putting one of them again does not count
 )
 
 // initReply is the beginning of the answer to init.
@@ -77,7 +80,7 @@ func (s *Server) Environment(rank, fd int) []string {
 // finalize: then others may wait for it in the barrier.
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err error) {
 	defer conn.Close()
-	in := bufio.NewReaderSize(conn, maxLine)
+	in := bufio.NewReaderSize(conn, maxLineBytes)
 	for {
 		line, err := in.ReadSlice('\n')
 		text := strings.TrimSpace(string(line))
@@ -87,7 +90,7 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err erro
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return joined, fmt.Errorf("PMI: rank %d sends a line of more than %d bytes", rank, maxLine)
+			return joined, fmt.Errorf("PMI: rank %d sends a line of more than %d bytes", rank, maxLineBytes)
 		case err != nil && joined:
 			return joined, fmt.Errorf("PMI: rank %d has ended, or closed its connection, without finalize: have the program call MPI_Finalize", rank)
 		case err != nil:
@@ -121,7 +124,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 	case "init":
 		return initReply + " pmi_version=1 pmi_subversion=1 rc=0\n", false, nil
 	case "get_maxes":
-		return fmt.Sprintf("cmd=maxes kvsname_max=256 keylen_max=%d vallen_max=%d\n", servedKey, servedValue), false, nil
+		return fmt.Sprintf("cmd=maxes kvsname_max=256 keylen_max=%d vallen_max=%d\n", maxServedKey, maxServedValue), false, nil
 	case "get_appnum":
 		return fmt.Sprintf("cmd=appnum appnum=%d\n", s.app(rank)), false, nil
 	case "get_universe_size":
@@ -144,10 +147,10 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 
 // refuseSpawn reads the only command that has several lines, spawn, to its end, and refuses it.
 func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
-	for range maxLine {
+	for range maxSpawnLines {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return "", false, fmt.Errorf("a command with a line of more than %d bytes", maxLine)
+			return "", false, fmt.Errorf("a command with a line of more than %d bytes", maxLineBytes)
 		}
 		if err != nil {
 			return "", false, nil // the next read of the connection fails in the same way
@@ -156,14 +159,14 @@ func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 			return "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", false, nil
 		}
 	}
-	return "", false, fmt.Errorf("a command of more than %d lines", maxLine)
+	return "", false, fmt.Errorf("a command of more than %d lines", maxSpawnLines)
 }
 
 func (s *Server) put(rank int, l line) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, known := s.space[l["key"]]
-	if !known && s.keys[rank] >= mostKeys || len(l["key"]) > servedKey || len(l["value"]) > servedValue {
+	if !known && s.keys[rank] >= maxKeys || len(l["key"]) > maxServedKey || len(l["value"]) > maxServedValue {
 		return "cmd=put_result rc=-1 msg=too_much\n"
 	}
 	if !known {

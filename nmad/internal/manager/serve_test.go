@@ -78,7 +78,7 @@ func TestServeOurs(t *testing.T) {
 func TestServeLines(t *testing.T) {
 	aborted := make(chan int, 3)
 	s := NewServer(2, func(rank int) int { return 7 + rank }, func(rank, status int) { aborted <- 1000*rank + status })
-	long := strings.Repeat("x", servedValue+1)
+	long := strings.Repeat("x", maxServedValue+1)
 	for _, c := range []struct{ say, answer, err string }{
 		{"cmd=get_appnum\n", "cmd=appnum appnum=8\n", ""},
 		{"cmd=get_universe_size\n", "cmd=universe_size size=2\n", ""},
@@ -89,10 +89,10 @@ func TestServeLines(t *testing.T) {
 		{"mcmd=spawn\nnprocs=2\nendcmd\n", "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", ""},
 		{"cmd=abort exitcode=5\n", "", ""},
 		{"cmd=abort exitcode=42 message=application called MPI_Abort(MPI_COMM_WORLD, 42) - process 1 cmd= exitcode=7\n", "", ""},
-		{"cmd=abort exitcode=43 message=" + strings.Repeat("long ", maxLine), "", ""},
-		{"mcmd=spawn\narg=" + strings.Repeat("z", maxLine), "", fmt.Sprintf("PMI: rank 1: a command with a line of more than %d bytes", maxLine)},
+		{"cmd=abort exitcode=43 message=" + strings.Repeat("long ", maxLineBytes), "", ""},
+		{"mcmd=spawn\narg=" + strings.Repeat("z", maxLineBytes), "", fmt.Sprintf("PMI: rank 1: a command with a line of more than %d bytes", maxLineBytes)},
 		{"nonsense\n", "", `PMI: rank 1: the word "nonsense" is not key=value`},
-		{strings.Repeat("y", maxLine+1), "", fmt.Sprintf("PMI: rank 1 sends a line of more than %d bytes", maxLine)},
+		{strings.Repeat("y", maxLineBytes+1), "", fmt.Sprintf("PMI: rank 1 sends a line of more than %d bytes", maxLineBytes)},
 	} {
 		here, there := net.Pipe()
 		over := make(chan error, 1)
@@ -134,7 +134,7 @@ func TestServeLeft(t *testing.T) {
 		{join, "PMI: rank 0 has ended, or closed its connection, without finalize: have the program call MPI_Finalize", true},
 		{join + "cmd=get_maxes\nmcmd=spawn\n", "PMI: rank 0 has ended, or closed its connection, without finalize: have the program call MPI_Finalize", true},
 		{join + "nonsense\n", `PMI: rank 0: the word "nonsense" is not key=value`, true},
-		{join + strings.Repeat("y", maxLine+1), fmt.Sprintf("PMI: rank 0 sends a line of more than %d bytes", maxLine), true},
+		{join + strings.Repeat("y", maxLineBytes+1), fmt.Sprintf("PMI: rank 0 sends a line of more than %d bytes", maxLineBytes), true},
 		{join + "cmd=get_maxes\ncmd=finalize\n", "", false}, // and the answers are not read
 	} {
 		joined, err := s.Serve(0, &gone{Reader: strings.NewReader(c.say)})
@@ -156,12 +156,12 @@ func TestServeKeys(t *testing.T) {
 	put := func(rank, key int) bool {
 		return strings.Contains(s.put(rank, line{"key": strconv.Itoa(key), "value": "v"}), "rc=0")
 	}
-	for i := range mostKeys {
+	for i := range maxKeys {
 		if !put(0, i) {
 			t.Fatalf("key %d of rank 0 is refused", i)
 		}
 	}
-	if put(0, mostKeys) || !put(0, 0) || !put(1, mostKeys) {
+	if put(0, maxKeys) || !put(0, 0) || !put(1, maxKeys) {
 		t.Error("of a rank with all its keys a new one is taken, or an old one or another rank's refused")
 	}
 }

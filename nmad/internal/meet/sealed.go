@@ -20,6 +20,9 @@ const (
 	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run,
 	// or gets many long frames at once.
 	sendLimit = 10 * time.Millisecond
+	// firstRoomPause and lastRoomPause are the pauses between two looks whether the peer has room again.
+	firstRoomPause = time.Millisecond
+	lastRoomPause  = 100 * time.Millisecond
 	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
 	// once, and a long frame.
 	maxBacklog = 16 << 20
@@ -35,6 +38,7 @@ var errBacklog = fmt.Errorf("the other side has not taken %d bytes", maxBacklog)
 // caller at a time, Send any number.
 type Sealed struct {
 	Conn net.Conn
+	Room func() int // how many bytes may be written now; the rest waits here until there is room. nil: any number. Set before the first Send
 
 	in      []byte // key of the frames that arrive
 	inCount uint64 // frames that have arrived
@@ -65,8 +69,8 @@ func tag(key []byte, count uint64, head, payload []byte) []byte {
 	return m.Sum(nil)[:tagSize]
 }
 
-// Send sends one frame. It waits at most sendLimit for the socket to take it; a goroutine writes the rest. An
-// error is that of this frame or of an earlier one.
+// Send sends one frame. It waits at most sendLimit for the socket to take it; a goroutine writes the rest, and all of a
+// frame for which there is no Room. An error is that of this frame or of an earlier one.
 func (w *Sealed) Send(kind byte, payload []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,15 +89,25 @@ func (w *Sealed) Send(kind byte, payload []byte) error {
 		return nil
 	}
 	var n int
-	if w.err = w.Conn.SetWriteDeadline(time.Now().Add(sendLimit)); w.err == nil {
-		n, w.err = w.Conn.Write(b)
-	}
-	if !errors.Is(w.err, os.ErrDeadlineExceeded) {
-		return w.err
+	if w.room(len(b)) == len(b) {
+		if w.err = w.Conn.SetWriteDeadline(time.Now().Add(sendLimit)); w.err == nil {
+			n, w.err = w.Conn.Write(b)
+		}
+		if !errors.Is(w.err, os.ErrDeadlineExceeded) {
+			return w.err
+		}
 	}
 	w.unsent, w.flushing, w.err = b[n:], true, w.Conn.SetWriteDeadline(time.Time{})
 	w.flusher.Go(w.flush)
 	return w.err
+}
+
+// room returns how many of n bytes may be written now.
+func (w *Sealed) room(n int) int {
+	if w.Room == nil {
+		return n
+	}
+	return min(n, w.Room())
 }
 
 // flush is that goroutine: it writes unsent bytes until there are none.
@@ -106,13 +120,31 @@ func (w *Sealed) flush() {
 		if len(b) == 0 {
 			return
 		}
-		if _, err := w.Conn.Write(b); err != nil {
+		if err := w.write(b); err != nil {
 			w.mu.Lock()
 			w.err = err
 			w.mu.Unlock()
 			return
 		}
 	}
+}
+
+// write writes b, as there is room. It blocks; the owner ends it by closing Conn.
+func (w *Sealed) write(b []byte) error {
+	pause := firstRoomPause
+	for len(b) > 0 {
+		n := w.room(len(b))
+		if n == 0 {
+			time.Sleep(pause)
+			pause = min(2*pause, lastRoomPause)
+			continue
+		}
+		if _, err := w.Conn.Write(b[:n]); err != nil {
+			return err
+		}
+		b, pause = b[n:], firstRoomPause
+	}
+	return nil
 }
 
 // Flush blocks until all that was sent has been written, or the connection has ended.

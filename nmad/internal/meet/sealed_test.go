@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -158,5 +159,45 @@ func TestStoppedPeer(t *testing.T) {
 	_ = a.Close()
 	if err := sent.Send(1, nil); err == nil {
 		t.Error("a connection that is closed takes a frame")
+	}
+}
+
+// roomy records what is sent, and has room for some bytes more.
+type roomy struct {
+	recorded
+	mu   sync.Mutex
+	room int  // bytes that may be written now
+	over bool // more was written than there was room for
+}
+
+func (rc *roomy) Write(b []byte) (int, error) {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.room -= len(b)
+	rc.over = rc.over || rc.room < 0
+	return rc.recorded.Write(b)
+}
+
+// left returns the room, and then makes more of it.
+func (rc *roomy) left() int {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	defer func() { rc.room = min(rc.room+3, 7) }()
+	return rc.room
+}
+
+// TestRoom: no more bytes are written than there is room for. The others wait, in order, and none is lost.
+func TestRoom(t *testing.T) {
+	var c roomy
+	s := sealer().Seal(&c, false)
+	s.Room = c.left
+	for k := range byte(3) {
+		if err := s.Send(k+1, bytes.Repeat([]byte{k + 1}, int(k+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Flush()
+	if n := taken(c.b.Bytes()); n != 3 || c.over {
+		t.Errorf("%d frames of 3 were taken; more was written than there was room for: %v", n, c.over)
 	}
 }

@@ -3,6 +3,7 @@ package roster
 import (
 	"encoding/binary"
 	"fmt"
+	"net"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/internal/meet"
@@ -51,6 +52,13 @@ func maxPayload(k frameKind, size int) int {
 type wire struct {
 	*meet.Sealed
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
+}
+
+// newWire makes the control connection of conn, over which the exchange has found peer. dialed: this process has dialed.
+func newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
+	w := &wire{Sealed: peer.Seal(conn, dialed)}
+	w.Room = windowRoom(conn)
+	return w
 }
 
 // send sends a frame. If it cannot be sent the connection ends, and its reader reports why.

@@ -11,7 +11,13 @@ import (
 // hosts measure that, so a process that does not run is not lost for it.
 const hostLimit = 3 * time.Second
 
-// keepAlive has the kernel report the loss of a whole host after hostTime.
+// keepAlive has the kernel report the loss of a whole host after hostTime. While nothing is on its way, the kernel sends
+// probes, which the kernel of the other side answers. While bytes are on their way it sends none, and TCP_USER_TIMEOUT
+// bounds the time until they are acknowledged.
+//
+// TCP_USER_TIMEOUT also ends a connection whose other side has had no room for the next byte for so long: that is the
+// state of a process that is stopped, whose kernel answers and has a full window. So this process gives its kernel no more
+// bytes than the window has room for (windowRoom). All of them are acknowledged, and from then on the probes count.
 func (r *Roster) keepAlive(conn net.Conn) {
 	if t, ok := conn.(*net.TCPConn); ok {
 		const probes = 3
@@ -20,14 +26,15 @@ func (r *Roster) keepAlive(conn net.Conn) {
 	}
 }
 
-// userTimeout has the kernel give a connection up when what was sent has not been acknowledged for the time of a lost
-// host: keep-alive says nothing then.
+// userTimeout has the kernel give a connection up when what was sent has not been acknowledged for hostTime.
 func (r *Roster) userTimeout(conn *net.TCPConn) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(r.hostTime().Milliseconds()))
+	control(conn, func(fd int) {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(r.hostTime().Milliseconds()))
 	})
+}
+
+// control calls f with the descriptor of conn, and reports whether conn is open.
+func control(conn *net.TCPConn, f func(fd int)) bool {
+	raw, err := conn.SyscallConn()
+	return err == nil && raw.Control(func(fd uintptr) { f(int(fd)) }) == nil
 }

@@ -147,7 +147,7 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	}
 	r.mu.Lock()
 	defer r.release()
-	m.wire = &wire{Sealed: peer.Seal(conn, false)}
+	m.wire = newWire(conn, peer, false)
 	m.wire.heard.Store(r.ticks.Load())
 	m.cardLimit = limit.Bound(conn, r.cfg.Handshake) // its card comes at once,
 	if m.reconnected || len(m.subtree) > 1 {         // that of a subtree when all of it is there

@@ -65,7 +65,7 @@ func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Time{})
-	w := &wire{Sealed: peer.Seal(conn, true)}
+	w := newWire(conn, peer, true)
 	w.heard.Store(r.ticks.Load())
 	return w, nil
 }
@@ -228,6 +228,7 @@ func (r *Roster) parentEnded(err error, parent int) (doubt string, goesOn bool) 
 	}
 	r.depart(Event{Rank: parent, Kind: Died, Reason: reason}, nil) // unless it has left
 	if another = r.hasSuccessor(); !another {
+		r.state = rootless
 		r.watchOthers()
 	}
 	return "", another

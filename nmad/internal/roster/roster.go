@@ -66,6 +66,7 @@ type state uint8
 const (
 	attached  state = iota // it has a parent
 	searching              // it looks for one
+	rootless               // there is none, and no rank is left that could be the root
 	isRoot                 // it is the root
 	excluded               // the others have taken it for lost
 )

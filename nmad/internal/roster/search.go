@@ -170,7 +170,7 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 			continue
 		}
 		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a
-		// process that is short of descriptors. If this process was stopped, two beats are enough.
+		// process that is short of descriptors. Time in which this process itself was stopped counts as two attempts at most.
 		if c.silentFor += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
@@ -179,7 +179,7 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 		}
 		c.doubted = fmt.Sprintf("rank %d gives no answer: %v", rank, err)
 	}
-	x.finish(searching) // none is left
+	x.finish(rootless)
 	return nil, 0, true
 }
 
@@ -204,7 +204,7 @@ func (x *search) finish(as state) {
 			x.depart(Event{Rank: rank, Kind: Died, Reason: c.doubted}, nil)
 		}
 	}
-	if as == searching {
+	if as == rootless {
 		x.watchOthers()
 		return
 	}

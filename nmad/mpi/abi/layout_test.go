@@ -20,8 +20,8 @@ var alike = map[string]string{
 	"Ring": "struct pm2_ring", "atomic.Pointer[Lane]": "struct pm2_lane *", "cachedComm": "struct pm2_comm",
 }
 
-// otherwise are Go's names of words that C cannot call so, or calls more.
-var otherwise = map[string]string{"inlined": "Inline", "most_credit": "Most"}
+// otherwise are Go's names of words that C cannot call so.
+var otherwise = map[string]string{"inlined": "Inline"}
 
 // aWord are the types of C that Go may have as a word, or as an address without a type.
 var aWord = regexp.MustCompile(`\*$|^(?:u?intptr_t|uint64_t)$`)

@@ -12,7 +12,7 @@ import (
 )
 
 // InJob says whether a process manager has started this process.
-func InJob() bool { return nmad.FindStart().Managed }
+func InJob() bool { return nmad.FindLauncher().Managed }
 
 // Follows says whether this process is to follow rank 0 of the job that a process manager has started.
 func Follows() (bool, error) {

@@ -89,10 +89,10 @@ func TestLockNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*regexp.Regexp{
-		"github.com/pm2-go/pm2/nmad/internal/lock.(*Spin).slow":       waitsAtLock,
-		"github.com/pm2-go/pm2/nmad/internal/lock.(*Gate).lockSlowly": atLock,
-		"github.com/pm2-go/pm2/nmad/internal/lock.(*Domain).Lock":     atLock,
-		"github.com/pm2-go/pm2/nmad/internal/lock.BackOff":            waitsAtLock,
+		"github.com/pm2-go/pm2/nmad/internal/lock.(*Spin).slow":     waitsAtLock,
+		"github.com/pm2-go/pm2/nmad/internal/lock.(*Gate).lockSlow": atLock,
+		"github.com/pm2-go/pm2/nmad/internal/lock.(*Domain).Lock":   atLock,
+		"github.com/pm2-go/pm2/nmad/internal/lock.BackOff":          waitsAtLock,
 	} {
 		if table.LookupFunc(name) == nil || !p.MatchString(name) {
 			t.Errorf("no function is called %s, or %v does not match it", name, p)

@@ -28,7 +28,7 @@ var twoThreads = Experiment{
 
 // What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one that waits for it.
 var (
-	atLock      = regexp.MustCompile(`/nmad/internal/lock\.(\(\*(Spin|Gate|Domain)\)\.(Lock|lockSlowly|TryLock|tryJoint|Unlock|unlockJoint|TakeLists|DropLists|slow|enter|claim|release)|BackOff)$`)
+	atLock      = regexp.MustCompile(`/nmad/internal/lock\.(\(\*(Spin|Gate|Domain)\)\.(Lock|lockSlow|TryLock|tryJoint|Unlock|unlockJoint|LockLists|UnlockLists|slow|enter|claim|release)|BackOff)$`)
 	waitsAtLock = regexp.MustCompile(`/nmad/internal/lock\.(\(\*Spin\)\.slow|BackOff)$`)
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // InJob says whether a process manager has started this process, as one of several.
-func InJob() bool { return nmad.FindStart().Managed }
+func InJob() bool { return nmad.FindLauncher().Managed }
 
 // releaseTag is that of the message by which rank 0 lets the ranks go that have no part in the exchange.
 const releaseTag = 1 << 40

@@ -34,7 +34,7 @@
 // the socket joins it, so an arrival before the sleep cannot be missed. The last read may have brought in more than the
 // packet that was handed out; the kernel knows nothing of that, so Arm looks itself. To wait for room, Arm adds
 // EPOLLOUT to the socket that refused, or in whose buffer a part of a packet is left. Over a network for which that
-// works (Network.Gather) the kernel announces a long message to a sleeper when so much of it is there, or its rest: see
+// works (Network.WakeBytes) the kernel announces a long message to a sleeper when so much of it is there, or its rest: see
 // lowWater.
 //
 // # Trust

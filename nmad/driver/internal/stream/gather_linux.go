@@ -12,7 +12,7 @@ import (
 // the kernel acknowledges each segment below the mark at once, on the sender's CPU. So the mark is raised only
 // while a thread sleeps:
 //
-//	Arm     mark = min(remaining, most); set it in the kernel; lower it if remaining is less by now, or mark has changed
+//	Arm     mark = min(remaining, maxMark); set it in the kernel; lower it if remaining is less by now, or mark has changed
 //	Pull    remaining = ...; if mark is above remaining: mark = 1; set it in the kernel
 //	Disarm  mark = 1; set it in the kernel
 //
@@ -24,22 +24,22 @@ import (
 // last bytes wake the sleeper at the latest. The kernel also wakes the sleeper below the mark when its buffer is
 // full, and when the connection ends.
 type lowWater struct {
-	most      int          // bytes; 0: no gathering
-	remaining atomic.Int32 // bytes, at most most; Pull writes, Arm reads
+	maxMark   int          // bytes; 0: the mark is never raised
+	remaining atomic.Int32 // bytes, at most maxMark; Pull writes, Arm reads
 	mark      atomic.Int32 // bytes; at least what the kernel was told last, or is about to be told; 0 means 1
 
 	// What the kernel is told, in memory: one word for each caller that may tell it.
 	raised, lowered, ended int32
 }
 
-func (g *lowWater) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
+func (g *lowWater) init(maxMark int) { g.maxMark, g.lowered, g.ended = maxMark, 1, 1 }
 
 // setRemaining notes how many bytes are certain to come. It belongs to the caller of Pull.
 func (g *lowWater) setRemaining(fd, rest int) {
-	if g.most == 0 {
+	if g.maxMark == 0 {
 		return
 	}
-	n := int32(min(rest, g.most))
+	n := int32(min(rest, g.maxMark))
 	if g.remaining.Load() != n {
 		g.remaining.Store(n)
 	}

@@ -81,7 +81,7 @@ func arm(t *testing.T, l driver.Link) {
 // gets what there is, and the kernel is not told to wait for more.
 func TestGather(t *testing.T) {
 	l, _, large := linkRaw(t)
-	buf := make([]byte, 3*testGather)
+	buf := make([]byte, 3*testWakeBytes)
 	testMark(t, l, 1)
 	arm(t, l)
 	testMark(t, l, 1) // nothing is to come yet
@@ -89,30 +89,30 @@ func TestGather(t *testing.T) {
 	pull(t, l, buf, 0)
 	testMark(t, l, 1)
 	arm(t, l)
-	testMark(t, l, testGather)
+	testMark(t, l, testWakeBytes)
 	arrive(t, l, large, 1000, 1000)
 	if readable(t, l, 0) {
 		t.Error("a sleeper is woken for 1000 bytes")
 	}
-	arrive(t, l, large, testGather-1000, testGather)
+	arrive(t, l, large, testWakeBytes-1000, testWakeBytes)
 	if !readable(t, l, 30_000) {
 		t.Error("a sleeper is not woken for as much as it waits for")
 	}
 	l.Disarm()
 	testMark(t, l, 1)
-	pull(t, l, buf[:2*testGather], testGather)
+	pull(t, l, buf[:2*testWakeBytes], testWakeBytes)
 	arm(t, l)
-	testMark(t, l, testGather)
+	testMark(t, l, testWakeBytes)
 	arrive(t, l, large, 1000, 1000)
-	pull(t, l, buf[:testGather], 1000) // by another thread, and as if the message ended with buf
+	pull(t, l, buf[:testWakeBytes], 1000) // by another thread, and as if the message ended with buf
 	testMark(t, l, 1)
 	arm(t, l) // as a sleeper for room, too
-	testMark(t, l, testGather-1000)
-	arrive(t, l, large, testGather-1000, testGather-1000)
+	testMark(t, l, testWakeBytes-1000)
+	arrive(t, l, large, testWakeBytes-1000, testWakeBytes-1000)
 	if !readable(t, l, 30_000) {
 		t.Error("a sleeper is not woken for the rest of a message")
 	}
-	pull(t, l, buf[:testGather-1000], testGather-1000)
+	pull(t, l, buf[:testWakeBytes-1000], testWakeBytes-1000)
 	testMark(t, l, 1)
 	arm(t, l)
 	testMark(t, l, 1) // nothing is to come any more
@@ -122,7 +122,7 @@ func TestGather(t *testing.T) {
 // TestGatherAndLost: the end of the connection wakes, whatever is missing.
 func TestGatherAndLost(t *testing.T) {
 	l, _, large := linkRaw(t)
-	pull(t, l, make([]byte, testGather), 0)
+	pull(t, l, make([]byte, testWakeBytes), 0)
 	arm(t, l)
 	arrive(t, l, large, 10, 10)
 	if readable(t, l, 0) {
@@ -140,7 +140,7 @@ func TestGatherAndLost(t *testing.T) {
 // above what is still to come.
 func TestGatherNeverTooMuch(t *testing.T) {
 	l, _, large := linkRaw(t)
-	buf := make([]byte, 2*testGather)
+	buf := make([]byte, 2*testWakeBytes)
 	rounds := 2000
 	if testing.Short() {
 		rounds = 200
@@ -162,7 +162,7 @@ func TestGatherNeverTooMuch(t *testing.T) {
 		}()
 		pull(t, l, buf[:rest], n)
 		<-armed
-		if m, want := mark(t, l), max(min(rest-n, testGather), 1); m > want {
+		if m, want := mark(t, l), max(min(rest-n, testWakeBytes), 1); m > want {
 			t.Fatalf("round %d: %d bytes are to come, the mark is %d", i, rest-n, m)
 		}
 		l.Disarm()

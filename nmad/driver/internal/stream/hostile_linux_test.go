@@ -23,8 +23,8 @@ func config(rank int) driver.Config {
 
 const standardBody = 64 << 10
 
-// testGather is little, so that tests cross it often.
-const testGather = 16 << 10
+// testWakeBytes is little, so that tests cross it often.
+const testWakeBytes = 16 << 10
 
 // open opens a process on the plainest network there is: TCP over loopback.
 func open(t *testing.T, c driver.Config) *endpoint { return openBody(t, c, standardBody) }
@@ -36,7 +36,7 @@ func openBody(t *testing.T, c driver.Config, body int) *endpoint {
 		t.Fatal(err)
 	}
 	ep := Network{
-		Name: "plain", Hint: "is it there?", MaxBody: body, Gather: testGather,
+		Name: "plain", Hint: "is it there?", MaxBody: body, WakeBytes: testWakeBytes,
 		Check: func(string) error { return nil },
 		Take:  func(c Conn) (int, error) { return raw.Take(c) },
 	}.Listen(c, ln, ln.Addr().String()).(*endpoint)

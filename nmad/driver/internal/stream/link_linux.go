@@ -18,8 +18,8 @@ import (
 // as the kernel copies, a garbage collection waits.
 const maxMove = 1 << 20
 
-// MostGathered is how many bytes of a long message are worth a wake at least.
-const MostGathered = 512 << 10
+// DefaultWakeBytes is a value of Network.WakeBytes: fewer bytes of a long message are not worth a wake.
+const DefaultWakeBytes = 512 << 10
 
 // link is one side of a link. doc.go says how it works.
 type link struct {
@@ -57,7 +57,7 @@ func newLink(n *Network, s *sockets, rank, peerBody int) *link {
 	l.Init(n.Name, rank, own.close)
 	l.smallTx.init(l.maxBody)
 	l.smallRx.init(l.maxBody)
-	l.largeRx.init(n.Gather)
+	l.largeRx.init(n.WakeBytes)
 	return l
 }
 
@@ -208,19 +208,19 @@ func (l *link) Arm(wantRoom bool) bool {
 			return false
 		}
 	}
-	return l.gather((*lowWater).raise)
+	return l.changeMark((*lowWater).raise)
 }
 
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
-	l.gather((*lowWater).lower)
+	l.changeMark((*lowWater).lower)
 	for t := range numTracks {
 		l.interest(t, 0)
 	}
 }
 
-// gather raises or lowers the mark for a sleeper. False: the link is closed.
-func (l *link) gather(change func(*lowWater, int)) bool {
+// changeMark raises or lowers the mark for a sleeper. False: the link is closed.
+func (l *link) changeMark(change func(*lowWater, int)) bool {
 	if !l.Enter(life.Arm) {
 		return false
 	}

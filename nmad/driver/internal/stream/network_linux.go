@@ -15,10 +15,10 @@ type Conn interface {
 
 // Network is one kind of stream socket, as a driver describes it.
 type Network struct {
-	Name    string // of the driver
-	Hint    string // what the dialer should check when no peer answers
-	MaxBody int    // the largest body on the small track, in bytes
-	Gather  int    // so many bytes of a long message may wait in the kernel before it wakes the sleeper; 0: none
+	Name      string // of the driver
+	Hint      string // what the dialer should check when no peer answers
+	MaxBody   int    // the largest body on the small track, in bytes
+	WakeBytes int    // the kernel wakes the sleeper when so many bytes of a long message are there; 0: for each segment
 
 	// Check says what is wrong with an address of a peer; nil: nothing.
 	Check func(addr string) error

@@ -11,7 +11,7 @@ struct pm2_ring {
 	unsigned char *cells, *bodies;
 	uint64_t *at;   /* indexed by AT and the names behind it */
 	uint64_t *told; /* cells and bytes that the receiver has released; in the segment */
-	uint64_t mask, size, shift, most;
+	uint64_t mask, size, shift, max_body;
 };
 
 /* Words of pm2_ring.at: the number of packets sent or received; the position in bodies; of a sender what it knows the peer to
@@ -31,7 +31,7 @@ struct pm2_lane {
 	uint8_t *holds;
 	void **queue, **answers;
 	uint8_t *closing, *full;
-	int64_t *pending, *eager, *credit, *most_credit;
+	int64_t *pending, *eager, *credit, *max_credit;
 	uint32_t *send_seq, *recv_seq;
 	int64_t *window, *taken, *owed;
 	uint64_t *sends, *recvs, *sent, *received;
@@ -46,7 +46,7 @@ struct pm2_lane {
 	int64_t looks;
 
 	struct pm2_slip *slips;
-	uint64_t slots, head, tail;
+	uint64_t slip_mask, head, tail;
 	int64_t spare;
 	uint32_t watches;
 };

@@ -119,7 +119,7 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 		return 0;
 	owed = *l->owed;
 	if (LIKELY(!has_work(l) && *l->armed == 0 && !*l->guarded && *l->awake == 0 && LOOK(l->watched) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
-		   n <= l->send.most && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->over) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
+		   n <= l->send.max_body && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->over) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
 	    put(l, w->tags | (uint32_t)tag, w->extent | n, (uint32_t)owed, *l->send_seq, body, n)) {
 		++*l->sends, ++*l->send_seq;
 		*l->credit -= cost, *l->taken -= owed, *l->owed = 0;
@@ -161,8 +161,8 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 	if (c == NULL)
 		return 0;
 	n = ready >> 32, cost = (int64_t)n + l->overhead, back = LOOK(&c->cookie);
-	if ((ready & 0xffff) != l->kind || n > room || n > r->most || LOOK(&c->tag) != key || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
-	    back > *l->most_credit - *l->credit || *l->taken + cost > *l->window || 2 * (*l->owed + cost) >= *l->window)
+	if ((ready & 0xffff) != l->kind || n > room || n > r->max_body || LOOK(&c->tag) != key || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
+	    back > *l->max_credit - *l->credit || *l->taken + cost > *l->window || 2 * (*l->owed + cost) >= *l->window)
 		return 0;
 	from = c->body;
 	if (n > l->inlined)

@@ -11,7 +11,7 @@ static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintpt
 	uint64_t at;
 	if (slips == NULL || !try_lock(l))
 		return 0;
-	at = l->tail, s = &slips[at & l->slots];
+	at = l->tail, s = &slips[at & l->slip_mask];
 	if (plain(l, w) && (int64_t)room <= *l->eager && (int64_t)room <= l->spare && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == PM2_FREE) {
 		uint64_t place = PM2_SLIP | (uint64_t)(s->place);
 		s->uses = (s->uses + 1) & 0x7fffffff;
@@ -55,7 +55,7 @@ static inline int fill_slips(struct pm2_lane *l, int *wake)
 {
 	uint64_t at, first = l->head;
 	for (at = first; at != l->tail && at - first < 32; at++) {
-		struct pm2_slip *s = &l->slips[at & l->slots];
+		struct pm2_slip *s = &l->slips[at & l->slip_mask];
 		uint64_t room = s->room, got;
 		if (!plain(l, s->way) || !take(l, s->way, s->key, s->buf, room, &got, wake))
 			break;
