@@ -304,7 +304,7 @@ func TestApart(t *testing.T) {
 				if x.fails && c.Rank() == 2 {
 					c.job.openSegment = func([]byte, int, int) (*segment.Segment, error) { return nil, errors.New("no") }
 				}
-				if text := Explain(c); !strings.Contains(text, "the first one finds out") {
+				if text := Explain(c); !strings.Contains(text, "the first one decides") {
 					return fmt.Errorf("before: %s", text)
 				}
 				if err := collectives(c, 100, 1); err != nil {

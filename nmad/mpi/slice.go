@@ -73,11 +73,11 @@ func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error
 		return 0, Status{}, err
 	}
 	status, err = c.Recv(b, from, tag)
-	return received(status, b), status, err
+	return elementsReceived(status, b), status, err
 }
 
-// received returns how many whole elements of the message with a status are in b.
-func received(s Status, b Buffer) int { return min(max(s.Count(b.Type), 0), b.Count) }
+// elementsReceived returns how many whole elements of the message with a status are in b.
+func elementsReceived(s Status, b Buffer) int { return min(max(s.Count(b.Type), 0), b.Count) }
 
 // Ssend is Comm.Ssend.
 func Ssend[T any](c *Comm, s []T, to, tag int) error {
@@ -120,7 +120,7 @@ func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receive
 		return 0, Status{}, err
 	}
 	status, err = c.Sendrecv(a, to, sendTag, b, from, receiveTag)
-	return received(status, b), status, err
+	return elementsReceived(status, b), status, err
 }
 
 // Collective is what the functions for slices call a collective operation on: a communicator (*Comm, *Intercomm, *Cart,
