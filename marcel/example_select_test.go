@@ -69,7 +69,7 @@ func ExampleSelectContext() {
 }
 
 // A cancelled thread first gets what it has waited for.
-func ExampleSelectUninterruptible() {
+func ExampleSelectContextUninterruptible() {
 	marcel.Run(func() {
 		var answer marcel.Semaphore
 		asker := marcel.Spawn(func() {
