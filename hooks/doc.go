@@ -1,5 +1,5 @@
 // Package hooks keeps the functions that a scheduler calls where it has
-// a moment to spare: on an idle processor, at a context switch, on a timer tick,
+// a moment to spare: on an idle virtual processor (VP), at a context switch, on a timer tick,
 // when a thread yields, when it enters a call that may block.
 //
 //	var set hooks.Set // a scheduler has one: s.Hooks()
@@ -30,13 +30,13 @@
 //	Lock, Recv..-- Fire --> | Library -> [T -100]       |
 //	                        +---------------------------+
 //
-// A hook is called in the name of a virtual processor (VP), whose number it gets. Hooks of Idle,
+// A hook is called in the name of a VP, whose number it gets. Hooks of Idle,
 // Switch, Yield and Library run on the VP's own LWP. Hooks of Timer do not: the scheduler's clock, an OS
 // thread of its own, fires them in the name of one VP after the other, while the VP's thread computes
 // on. Only for a VP whose thread polls (sched.Poll) that thread fires them itself. What a hook remembers
 // of each VP belongs into a PerVP, which keeps a state for every VP on cache lines of its own and passes
-// it to the hook. The hook's answer, the Verdict, says whether work is pending, so that an idle loop
-// knows whether to poll on, to wait for the kernel, or to sleep.
+// it to the hook. The hook's answer, the Verdict, says whether the hook must be called again before the VP
+// sleeps, so that an idle loop knows whether to call it at once, for a while longer, or no more.
 //
 // # Guarantees
 //

@@ -23,7 +23,7 @@ func Example() {
 	// Output: <nil> 3
 }
 
-// A poller that remembers of each processor how often it has looked there.
+// A poller that remembers of each VP how often it has looked there.
 func ExamplePerVP() {
 	type looks struct{ n int }
 	var set hooks.Set // a scheduler's: s.Hooks()

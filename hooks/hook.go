@@ -2,9 +2,9 @@ package hooks
 
 import "sync/atomic"
 
-// Func is the function of a hook. vp is the number of the virtual processor in whose name it is
-// called. It must not block and must not switch threads. Calls for several processors may run at the
-// same time, and so may a call on the clock and one on the processor itself.
+// Func is the function of a hook. vp is the number of the VP in whose name it is
+// called. It must not block and must not switch threads. Calls for several VPs may run at the
+// same time, and so may a call on the clock and one on the VP itself.
 type Func func(vp int) Verdict
 
 // Hook is one registration. The pointer that Register returned is valid for ever.

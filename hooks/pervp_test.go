@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-func TestPerVPHandsEachProcessorItsState(t *testing.T) {
+func TestPerVPHandsEachVPItsState(t *testing.T) {
 	var s Set
 	states := NewPerVP[int](3)
 	f := states.Hook(func(vp int, n *int) Verdict { *n += vp + 1; return Busy })
@@ -15,7 +15,7 @@ func TestPerVPHandsEachProcessorItsState(t *testing.T) {
 	for range 2 {
 		for vp := range 3 {
 			if got := s.Fire(Idle, vp); got != Busy {
-				t.Errorf("processor %d: %v", vp, got)
+				t.Errorf("VP %d: %v", vp, got)
 			}
 			s.Fire(Timer, vp)
 		}
@@ -27,7 +27,7 @@ func TestPerVPHandsEachProcessorItsState(t *testing.T) {
 	}
 	for _, vp := range []int{-1, 3, 1 << 40} {
 		if s.Fire(Idle, vp) != Quiet || states.At(vp) != nil {
-			t.Errorf("processor %d has a state", vp)
+			t.Errorf("VP %d has a state", vp)
 		}
 	}
 }
@@ -68,8 +68,8 @@ func TestPerVPKeepsCacheLinesApart(t *testing.T) {
 	}
 }
 
-// Plain states, one goroutine for each processor, come and go of the hook: the race
-// detector sees whether one processor is ever handed another one's.
+// Plain states, one goroutine for each VP, come and go of the hook: the race
+// detector sees whether one VP is ever handed another one's.
 func TestPerVPUnderChange(t *testing.T) {
 	const vps, rounds = 4, 2000
 	var s Set
@@ -94,7 +94,7 @@ func TestPerVPUnderChange(t *testing.T) {
 	all.Wait()
 	for vp := range vps {
 		if n := states.At(vp).calls; n < 0 || n > rounds {
-			t.Errorf("processor %d: %d calls", vp, n)
+			t.Errorf("VP %d: %d calls", vp, n)
 		}
 	}
 }

@@ -6,12 +6,12 @@ import "strconv"
 type Point uint8
 
 const (
-	// Idle is fired again and again while a virtual processor has no thread to run, on its LWP.
+	// Idle is fired again and again while a VP has no thread to run, on its LWP.
 	Idle Point = iota
-	// Switch is fired when a virtual processor has just switched to another thread, on that thread.
+	// Switch is fired when a VP has just switched to another thread, on that thread.
 	Switch
-	// Timer is fired once a period: by the scheduler's clock, in the name of each processor in turn, or by a thread that polls,
-	// for its own processor.
+	// Timer is fired once a period: by the scheduler's clock, in the name of each VP in turn, or by a thread that polls,
+	// for its own VP.
 	Timer
 	// Yield is fired by a thread that yields, before it looks for another thread to run.
 	Yield
@@ -31,14 +31,19 @@ func (p Point) String() string {
 	return "point " + strconv.Itoa(int(p))
 }
 
-// Verdict is a hook's answer: whether its work is pending. It tells an idle processor what to do next.
-// The greatest verdict of all hooks counts.
+// Verdict is a hook's answer: whether the hook must be called again before the VP sleeps. It tells an idle VP what to do
+// next, and the scheduler's clock whether it may stop ticking. The greatest verdict of all hooks of the point counts.
 type Verdict uint8
 
 const (
-	Quiet   Verdict = iota // nothing pending: the processor may sleep until it is kicked
-	Waiting                // something pending that the kernel can announce: it may sleep until then
-	Busy                   // poll again at once
+	// Quiet: the hook needs no further call before the VP sleeps. Nothing is pending, or another thread, or the kernel,
+	// watches what is.
+	Quiet Verdict = iota
+	// Waiting: something is pending that the kernel can announce. The VP calls the hook again for a while
+	// (sched.Config.PollSpin), and then may sleep.
+	Waiting
+	// Busy: the VP calls the hook again at once, and does not sleep.
+	Busy
 )
 
 var verdictNames = [...]string{"quiet", "waiting", "busy"}

@@ -11,13 +11,13 @@ import (
 // change the copy, and swing the pointer with a compare-and-swap, again if
 // another writer was faster. Fire loads the pointer and walks what it finds:
 // no lock, no reference count, nothing written, so that any number of
-// processors can fire at once without exchanging a cache line. The collector
+// CPUs can fire at once without exchanging a cache line. The collector
 // frees old slices when the last one that walks them is through.
 //
 // A walk may therefore meet a hook that was unregistered meanwhile. So each hook
 // carries a mark, set before the slice is changed and looked at immediately before
 // each call: a call begins where the mark is found unset. The rejected alternatives:
-// a read-write lock would bounce its count between all processors at every idle
+// a read-write lock would bounce its count between all CPUs at every idle
 // poll; waiting in Unregister until all walks are through would deadlock a hook
 // that unregisters itself.
 
@@ -71,7 +71,7 @@ func (s *Set) RegisterWithin(p Point, priority int, name string, word *atomic.Ui
 	return h, nil
 }
 
-// Fire calls the hooks of point p in the name of virtual processor vp (at least 0; it is not checked)
+// Fire calls the hooks of point p in the name of VP vp (at least 0; it is not checked)
 // and returns the greatest of their verdicts; Quiet if there is no hook, or no such point.
 func (s *Set) Fire(p Point, vp int) Verdict {
 	if s.points[p].Load() == nil { // this much is inlined; see Silent

@@ -26,7 +26,7 @@ func TestThreadsDoNotAllocate(t *testing.T) {
 		spin              marcel.SpinLock
 		group             marcel.WaitGroup
 		once              marcel.Once
-		q                 marcel.WaitQueue
+		q                 marcel.Futex
 		word              atomic.Uint32
 		batch             [100]marcel.Thread
 	)
@@ -118,8 +118,8 @@ func TestThreadsDoNotAllocate(t *testing.T) {
 		}},
 		{"WaitGroup.WaitTimeout in vain", func() { group.Add(1); group.WaitTimeout(time.Microsecond); group.Done() }, nil},
 		{"Once", func() { once.Do(nothing) }, nil},
-		{"WaitQueue", func() { q.WaitTimeout(&word, 0, time.Hour) }, func() { q.Wake(1); marcel.Yield() }},
-		{"WaitQueue.WaitTimeout in vain", func() { q.WaitTimeout(&word, 0, time.Microsecond) }, nil},
+		{"Futex", func() { q.WaitTimeout(&word, 0, time.Hour) }, func() { q.Wake(1); marcel.Yield() }},
+		{"Futex.WaitTimeout in vain", func() { q.WaitTimeout(&word, 0, time.Microsecond) }, nil},
 		{"Sleep", func() { marcel.Sleep(time.Microsecond) }, nil},
 		{"Blocking", func() { marcel.Blocking(nothing) }, nil},
 	} {

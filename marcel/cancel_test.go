@@ -63,9 +63,9 @@ func TestCancelPoints(t *testing.T) {
 	var never marcel.Thread
 	last := marcel.NewSemaphore(0)
 	never = sched.Default().Spawn(marcel.Attr{}, last.Acquire)
-	family := marcel.NewBubble(nil)
-	must(t, family.Insert(never))
-	must(t, family.Wake())
+	bubble := marcel.NewBubble(nil)
+	must(t, bubble.Insert(never))
+	must(t, bubble.Wake())
 	locked := func(wait func()) func() {
 		return func() {
 			m.Lock()
@@ -92,9 +92,9 @@ func TestCancelPoints(t *testing.T) {
 		"Join":                func() { _ = never.Join() },
 		"JoinTimeout":         func() { _, _ = never.JoinTimeout(time.Hour) },
 		"JoinContext":         func() { _, _ = never.JoinContext(ctx) },
-		"Bubble.Join":         func() { _ = family.Join() },
-		"Bubble.JoinTimeout":  func() { _, _ = family.JoinTimeout(time.Hour) },
-		"Bubble.JoinContext":  func() { _, _ = family.JoinContext(ctx) },
+		"Bubble.Join":         func() { _ = bubble.Join() },
+		"Bubble.JoinTimeout":  func() { _, _ = bubble.JoinTimeout(time.Hour) },
+		"Bubble.JoinContext":  func() { _, _ = bubble.JoinContext(ctx) },
 		"Sleep":               func() { marcel.Sleep(time.Hour) },
 		"Select":              func() { marcel.Select(s.Case(), marcel.After(time.Hour)) },
 		"Select with a limit": func() { marcel.SelectTimeout(time.Hour, s.Case()) },
@@ -145,7 +145,7 @@ func TestCancelElsewhere(t *testing.T) {
 		for i := range effort.Of(200) {
 			var m marcel.Mutex
 			var s marcel.Semaphore
-			s.Uninterruptible()
+			s.SetUninterruptible()
 			m.Lock()
 			got := 0
 			x := marcel.Spawn(func() {

@@ -79,7 +79,7 @@ func (s *condCase) Taken(*sched.Waiter) bool { return true }
 func (s *condCase) guard() *Mutex            { return s.L }
 
 func (s *condCase) check() {
-	if s.L.state.Load()&locked == 0 {
+	if s.L.state.Load()&mutexLocked == 0 {
 		panic("marcel: Select with a Cond whose Mutex is not locked")
 	}
 }

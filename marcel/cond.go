@@ -74,7 +74,7 @@ func (c *Cond) enqueue() *sched.Co {
 
 // check panics if L is not locked.
 func (c *Cond) check() {
-	if c.L.state.Load()&locked == 0 {
+	if c.L.state.Load()&mutexLocked == 0 {
 		panic(condUnlocked)
 	}
 }

@@ -83,7 +83,7 @@ func TestCountsAtTheirLimits(t *testing.T) {
 		for _, n := range []int{-1, 1 << 20, math.MaxInt, math.MinInt} {
 			panics(t, "0 to", func() { marcel.OneVP(n) })
 		}
-		var q marcel.WaitQueue
+		var q marcel.Futex
 		if n := q.Wake(math.MinInt); n != 0 {
 			t.Errorf("woke %d of none", n)
 		}

@@ -155,7 +155,7 @@ func ExamplePriority() {
 	marcel.RunOn(s, func() {
 		var wg marcel.WaitGroup
 		for name, p := range map[string]marcel.Priority{
-			"batch": marcel.Batch, "normal": marcel.DefaultPriority, "urgent": marcel.UserRealTime,
+			"batch": marcel.PriorityBatch, "normal": marcel.PriorityDefault, "urgent": marcel.PriorityUserRealTime,
 		} {
 			wg.Add(1)
 			marcel.SpawnWith(marcel.Attr{Priority: p}, func() {

@@ -73,7 +73,7 @@ func ExampleSelectUninterruptible() {
 	marcel.Run(func() {
 		var answer marcel.Semaphore
 		asker := marcel.Spawn(func() {
-			_, _ = marcel.SelectUninterruptible(context.Background(), answer.Case())
+			_, _ = marcel.SelectContextUninterruptible(context.Background(), answer.Case())
 			fmt.Println("answered")
 			marcel.TestCancel()
 		})

@@ -187,11 +187,11 @@ func ExampleSpinLock() {
 }
 
 // A primitive of one's own: a door that is shut and opened again and again.
-func ExampleWaitQueue() {
+func ExampleFutex() {
 	const shut, open = 0, 1
 	var (
 		door  atomic.Uint32
-		queue marcel.WaitQueue
+		queue marcel.Futex
 	)
 	pass := func() {
 		for door.Load() == shut {
@@ -212,9 +212,9 @@ func ExampleWaitQueue() {
 
 // Of those that wait for an event and will then want a lock, one is woken; the others
 // are moved to the lock's queue.
-func ExampleWaitQueue_Requeue() {
+func ExampleFutex_Requeue() {
 	marcel.Run(func() {
-		var event, lock marcel.WaitQueue
+		var event, lock marcel.Futex
 		var word atomic.Uint32
 		var wg marcel.WaitGroup
 		for range 5 {

@@ -237,9 +237,9 @@ func ExamplePoll() {
 		marcel.Spawn(func() { arrived.Store(true) })
 		look := func() marcel.Found {
 			if arrived.Load() {
-				return marcel.Arrived
+				return marcel.FoundArrived
 			}
-			return marcel.Nothing
+			return marcel.FoundNothing
 		}
 		for !marcel.Poll(20*time.Microsecond, false, look) {
 			marcel.Yield()
@@ -299,10 +299,10 @@ func ExampleSleep() {
 }
 
 // Polling is welcome as long as no other thread could use the VP.
-func ExampleReady() {
+func ExampleOthersReady() {
 	marcel.Run(func() {
 		polls := 0
-		for polls < 10 && !marcel.Ready() {
+		for polls < 10 && !marcel.OthersReady() {
 			polls++ // look for a message
 		}
 		fmt.Println(polls <= 10)

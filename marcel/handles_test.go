@@ -23,7 +23,7 @@ func TestStaleHandles(t *testing.T) {
 					for n := i; !stop.Load(); n++ {
 						if x := old[n%len(old)].Load(); x != nil {
 							for what, err := range map[string]error{
-								"Cancel": x.Cancel(), "Suspend": x.Suspend(), "Resume": x.Resume(), "SetPriority": x.SetPriority(marcel.Idle),
+								"Cancel": x.Cancel(), "Suspend": x.Suspend(), "Resume": x.Resume(), "SetPriority": x.SetPriority(marcel.PriorityIdle),
 							} {
 								if !errors.Is(err, marcel.ErrNoThread) {
 									t.Errorf("%s of one that has ended: %v", what, err)

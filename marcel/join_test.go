@@ -300,7 +300,7 @@ func waitShortly(k *marcel.Ticker) (n int, err error) {
 // Each method that waits has the three other forms.
 func TestFourForms(t *testing.T) {
 	waits := []string{"Acquire", "Lock", "RLock", "Wait", "Send", "Recv", "Do", "Join"}
-	without := []string{"Cond.TryWait", "WaitQueue.TryWait"} // see README.md
+	without := []string{"Cond.TryWait", "Futex.TryWait"} // see README.md
 	found := 0
 	for _, typ := range objects {
 		ptr := reflect.PointerTo(typ)

@@ -23,7 +23,7 @@ var objects = []reflect.Type{
 	reflect.TypeFor[marcel.RWMutex](), reflect.TypeFor[marcel.SpinLock](), reflect.TypeFor[marcel.Cond](),
 	reflect.TypeFor[marcel.Barrier](), reflect.TypeFor[marcel.Phase](), reflect.TypeFor[marcel.Once](),
 	reflect.TypeFor[marcel.Latch](), reflect.TypeFor[marcel.WaitGroup](), reflect.TypeFor[marcel.Group](),
-	reflect.TypeFor[marcel.WaitQueue](), reflect.TypeFor[marcel.Timer](), reflect.TypeFor[marcel.Ticker](),
+	reflect.TypeFor[marcel.Futex](), reflect.TypeFor[marcel.Timer](), reflect.TypeFor[marcel.Ticker](),
 	reflect.TypeFor[marcel.TickerCase](), reflect.TypeFor[marcel.Mailbox[int]](), reflect.TypeFor[marcel.Receiver[int]](),
 	reflect.TypeFor[marcel.Sender[int]](), reflect.TypeFor[marcel.ChanReceiver[int]](),
 	reflect.TypeFor[marcel.WeightedSemaphore](), reflect.TypeFor[marcel.Future[int]](),
@@ -158,7 +158,7 @@ func TestMisuseOfFunctions(t *testing.T) {
 	strange := strangeContext{context.Background()}
 	var none context.Context
 	for name, do := range map[string]func(){
-		"Requeue to nil":                 func() { new(marcel.WaitQueue).Requeue(nil, 1, 1) },
+		"Requeue to nil":                 func() { new(marcel.Futex).Requeue(nil, 1, 1) },
 		"Select, zero Receiver":          func() { marcel.SelectTimeout(time.Microsecond, &marcel.Receiver[int]{}) },
 		"Select, zero Sender":            func() { marcel.SelectTimeout(time.Microsecond, &marcel.Sender[int]{}) },
 		"Select, zero TickerCase":        func() { marcel.SelectTimeout(time.Microsecond, &marcel.TickerCase{}) },

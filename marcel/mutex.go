@@ -19,32 +19,32 @@ import (
 type Mutex struct {
 	state atomic.Uint32
 	mu    sched.Spin // guards the fields below, and every change of state but the fast ones
-	// woken: a waiter has been woken and has not yet looked.
-	woken bool
-	// handOver: the first waiter in q has been overtaken, so the next Unlock hands the mutex over.
-	handOver bool
-	// handedOver: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it, or
+	// wokenOnWay: a waiter has been woken and has not yet looked.
+	wokenOnWay bool
+	// firstOvertaken: the first waiter in q has been overtaken, so the next Unlock hands the mutex to it.
+	firstOvertaken bool
+	// reserved: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it, or
 	// another one, if a thread has unlocked the mutex in the meantime, which any thread may.
-	handedOver bool
-	q          sched.WaitQueue
+	reserved bool
+	q        sched.WaitQueue // the waiters
 }
 
 // The state of a Mutex:
 //
-//	locked     a thread or goroutine has the mutex
-//	waiting    Unlock has to look at q. It may be clear while q is not empty if a
-//	           woken waiter is on its way, which sets it again
-//	watched    the woken waiter runs, and waits for the end of the passes
-//	exhausted  the woken waiter is to get the mutex next
-//	passes     how many more times the mutex may be freed until then; not 0 while
-//	           a woken waiter is on its way, unless exhausted
+//	mutexLocked     a thread or goroutine has the mutex
+//	mutexWaiting    Unlock has to look at q. It may be clear while q is not empty if a
+//	                woken waiter is on its way, which sets it again
+//	mutexWatched    the woken waiter runs, and waits until the passes are used up
+//	mutexExhausted  the passes are used up: the woken waiter is to get the mutex next
+//	passes          how many more times the mutex may be freed until then; not 0 while
+//	                a woken waiter is on its way, unless exhausted
 //
 //	free ── Lock, TryLock: compare-and-swap ─────────────────────────────► locked
 //	locked, not waiting ── Unlock: compare-and-swap, takes one pass ─────► free
-//	locked, last pass, watched ── Unlock, under mu ──────────────────────► locked, handed over
+//	locked, last pass, watched ── Unlock, under mu ──────────────────────► locked, reserved
 //	locked, last pass ── Unlock: compare-and-swap ───────────────────────► free, exhausted
 //	locked, waiting ── Unlock, under mu: wakes the first, grants passes ─► free
-//	locked, waiting, handOver ── Unlock, under mu ───────────────────────► locked, handed over
+//	locked, waiting, firstOvertaken ── Unlock, under mu ─────────────────► locked, reserved
 //
 // The passes make the lock fair where the scheduler alone would not be. A woken waiter may stand in the run queue of a VP whose
 // running thread takes and frees the mutex all the time, until its slice of milliseconds ends. When the passes are used up that
@@ -52,11 +52,11 @@ type Mutex struct {
 // watchPasses. In both cases as many critical sections as there are passes share the cost of one switch. If it can be avoided
 // Unlock does not hand the mutex to a waiter that does not run: the mutex would be locked in vain until that waiter runs.
 const (
-	locked    = 1
-	waiting   = 2
-	watched   = 4
-	exhausted = 8
-	onePass   = 16
+	mutexLocked    = 1
+	mutexWaiting   = 2
+	mutexWatched   = 4
+	mutexExhausted = 8
+	onePass        = 16
 
 	mutexPasses = 512
 
@@ -66,7 +66,7 @@ const (
 
 // Lock takes the mutex, or waits until it can.
 func (m *Mutex) Lock() {
-	if !m.state.CompareAndSwap(0, locked) { // counterparts: itself, Unlock
+	if !m.state.CompareAndSwap(0, mutexLocked) { // counterparts: itself, Unlock
 		m.lockBeside()
 	}
 }
@@ -79,10 +79,10 @@ func (m *Mutex) lockBeside() { _ = m.lock(nil) }
 func (m *Mutex) TryLock() bool {
 	for {
 		s := m.state.Load()
-		if s&(locked|waiting) != 0 { // waiting alone: another thread takes it just now
+		if s&(mutexLocked|mutexWaiting) != 0 { // waiting alone: another thread takes it just now
 			return false
 		}
-		if m.state.CompareAndSwap(s, s|locked) {
+		if m.state.CompareAndSwap(s, s|mutexLocked) {
 			return true
 		}
 	}
@@ -128,19 +128,19 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	for {
 		c = sched.Enter()
 		m.mu.Lock()
-		if m.handedOver {
-			m.handedOver = false
+		if m.reserved {
+			m.reserved = false
 			m.mu.Unlock()
 			c.Leave()
 			return nil
 		}
-		m.woken = false
+		m.wokenOnWay = false
 		if m.take() {
 			m.mu.Unlock()
 			c.Leave()
 			return nil
 		}
-		m.handOver = true
+		m.firstOvertaken = true
 		again := sched.Limit{First: true}
 		if lim != nil {
 			again.Context = lim.Context
@@ -160,17 +160,17 @@ func (m *Mutex) spin() bool {
 	for range mutexSpins {
 		s := m.state.Load()
 		switch {
-		case s&(locked|waiting) == 0:
-			if s&exhausted != 0 && othersReady() {
+		case s&(mutexLocked|mutexWaiting) == 0:
+			if s&mutexExhausted != 0 && othersMayWait() {
 				return false
 			}
-			if m.state.CompareAndSwap(s, s|locked) {
+			if m.state.CompareAndSwap(s, s|mutexLocked) {
 				return true
 			}
-		case s != locked:
+		case s != mutexLocked:
 			return false
 		}
-		if sched.Ready() {
+		if sched.OthersReady() {
 			return false
 		}
 		asm.Pause()
@@ -178,12 +178,12 @@ func (m *Mutex) spin() bool {
 	return false
 }
 
-// othersReady tells whether other threads or goroutines may wait for the VP or the OS thread of the caller.
-func othersReady() bool { return sched.Ready() || !sched.OnThread() }
+// othersMayWait tells whether other threads or goroutines may wait for the VP or the OS thread of the caller.
+func othersMayWait() bool { return sched.OthersReady() || !sched.OnThread() }
 
 // yields tells whether the caller is to let the woken waiter go first, although the mutex is free. Under mu.
 func (m *Mutex) yields() bool {
-	return m.woken && m.state.Load()&exhausted != 0 && othersReady()
+	return m.wokenOnWay && m.state.Load()&mutexExhausted != 0 && othersMayWait()
 }
 
 // watchPasses is called by a woken waiter before it looks. While a thread on another VP takes and frees the mutex all the time,
@@ -193,17 +193,17 @@ func (m *Mutex) yields() bool {
 func (m *Mutex) watchPasses() {
 	s := m.state.Load()
 	left := s / onePass
-	if left == 0 || left == mutexPasses && s&locked == 0 {
+	if left == 0 || left == mutexPasses && s&mutexLocked == 0 {
 		return // Unlock has handed the mutex over, or no thread has taken it since
 	}
-	for !m.state.CompareAndSwap(s, s|watched) {
+	for !m.state.CompareAndSwap(s, s|mutexWatched) {
 		if s = m.state.Load(); s < onePass {
 			return
 		}
 	}
 	shortest := asm.ToCycles(watchGap)
 	then, gap := asm.Cycles(), 4*shortest // then: of the last progress
-	for !sched.Ready() {
+	for !sched.OthersReady() {
 		now := asm.Cycles()
 		for from := now; now-from < gap; now = asm.Cycles() {
 			asm.Pause()
@@ -228,29 +228,29 @@ func (m *Mutex) watchPasses() {
 
 // take takes the mutex if it is free, and tells whether it did; if not, it sets waiting, so that Unlock looks at q. Under mu.
 func (m *Mutex) take() bool {
-	s := m.state.Or(waiting)
-	if s&locked != 0 {
+	s := m.state.Or(mutexWaiting)
+	if s&mutexLocked != 0 {
 		return false
 	}
-	m.state.Store(locked | m.otherBits(s)) // no other thread changes it now: it is waiting
+	m.state.Store(mutexLocked | m.otherBits(s)) // no other thread changes it now: it is waiting
 	return true
 }
 
 // otherBits returns the bits of the next state beside locked, if the state was s. Under mu.
 func (m *Mutex) otherBits(s uint32) uint32 {
 	switch {
-	case m.woken:
-		return s &^ (locked | waiting)
+	case m.wokenOnWay:
+		return s &^ (mutexLocked | mutexWaiting)
 	case m.q.Empty():
 		return 0
 	}
-	return waiting
+	return mutexWaiting
 }
 
 // Unlock frees the mutex. It never blocks. Any thread or goroutine may unlock,
 // and hooks. It panics if the mutex is not locked.
 func (m *Mutex) Unlock() {
-	if !m.state.CompareAndSwap(locked, 0) { // counterpart: Lock. A look before it costs a third of the pair
+	if !m.state.CompareAndSwap(mutexLocked, 0) { // counterpart: Lock. A look before it costs a third of the pair
 		m.unlockBeside()
 	}
 }
@@ -273,7 +273,7 @@ func (m *Mutex) unlockBeside() {
 func (m *Mutex) pass() bool {
 	for {
 		s := m.state.Load()
-		if s&(locked|waiting) != locked {
+		if s&(mutexLocked|mutexWaiting) != mutexLocked {
 			return false
 		}
 		free, ok := onePassLess(s)
@@ -288,14 +288,14 @@ func (m *Mutex) pass() bool {
 
 // onePassLess returns the free state that follows s, which is locked; false: Unlock is to hand the mutex to the woken waiter.
 func onePassLess(s uint32) (free uint32, ok bool) {
-	free = s &^ (locked | waiting)
+	free = s &^ (mutexLocked | mutexWaiting)
 	switch left := s / onePass; {
 	case left > 1:
 		free -= onePass
-	case s&watched != 0:
+	case s&mutexWatched != 0:
 		return 0, false
 	case left == 1:
-		free = free - onePass | exhausted
+		free = free - onePass | mutexExhausted
 	}
 	return free, true
 }
@@ -307,23 +307,23 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 	}
 	m.mu.Lock()
 	s := m.state.Load() // if it is locked no other thread changes it now, but for watchPasses
-	if s&locked == 0 {
+	if s&mutexLocked == 0 {
 		m.mu.Unlock()
 		return false
 	}
 	var w *sched.Waiter
 	switch {
-	case m.handOver:
-		m.handOver = false
+	case m.firstOvertaken:
+		m.firstOvertaken = false
 		if w = m.q.Pop(); w != nil {
-			m.handedOver = true
-			m.state.Store(locked | m.otherBits(s))
+			m.reserved = true
+			m.state.Store(mutexLocked | m.otherBits(s))
 		} else { // the one that was overtaken has given up
 			m.state.Store(m.otherBits(s))
 		}
-	case !m.woken:
+	case !m.wokenOnWay:
 		if w = m.q.Pop(); w != nil {
-			m.woken = true
+			m.wokenOnWay = true
 			m.state.Store(mutexPasses * onePass)
 		} else {
 			m.state.Store(0)
@@ -332,8 +332,8 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		if free, ok := onePassLess(s); ok {
 			m.state.Store(free)
 		} else {
-			m.woken, m.handedOver = false, true
-			m.state.Store(locked | m.otherBits(s))
+			m.wokenOnWay, m.reserved = false, true
+			m.state.Store(mutexLocked | m.otherBits(s))
 		}
 	}
 	m.mu.Unlock()

@@ -61,7 +61,7 @@ func TestSizes(t *testing.T) {
 		"Once":           {reflect.TypeFor[marcel.Once]().Size(), 40},
 		"Latch":          {reflect.TypeFor[marcel.Latch]().Size(), 32},
 		"WaitGroup":      {reflect.TypeFor[marcel.WaitGroup]().Size(), 32},
-		"WaitQueue":      {reflect.TypeFor[marcel.WaitQueue]().Size(), 24},
+		"Futex":          {reflect.TypeFor[marcel.Futex]().Size(), 24},
 		"Group":          {reflect.TypeFor[marcel.Group]().Size(), 72},
 	} {
 		if x[0] != x[1] {

@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-var priorities = []marcel.Priority{marcel.RealTime, marcel.UserRealTime, marcel.DefaultPriority, marcel.Batch, marcel.Idle}
+var priorities = []marcel.Priority{marcel.PriorityRealTime, marcel.PriorityUserRealTime, marcel.PriorityDefault, marcel.PriorityBatch, marcel.PriorityIdle}
 
 // TestPriorityOrder: whatever the order of spawning, the order of running is that of
 // the priorities, and within one that of spawning.
@@ -59,8 +59,8 @@ func TestPriorityYield(t *testing.T) {
 					}
 				})
 			}
-			low := step("low", marcel.Batch, 2)
-			a, b := step("a", marcel.UserRealTime, 3), step("b", marcel.UserRealTime, 3)
+			low := step("low", marcel.PriorityBatch, 2)
+			a, b := step("a", marcel.PriorityUserRealTime, 3), step("b", marcel.PriorityUserRealTime, 3)
 			must(t, low.Join())
 			must(t, a.Join())
 			must(t, b.Join())
@@ -80,11 +80,11 @@ func TestSetPriority(t *testing.T) {
 		for i := range 4 {
 			all = append(all, marcel.Spawn(func() { got = append(got, i) }))
 		}
-		must(t, all[3].SetPriority(marcel.RealTime))
-		must(t, all[0].SetPriority(marcel.Idle))
-		must(t, all[1].SetPriority(marcel.Batch))
-		must(t, all[1].SetPriority(marcel.DefaultPriority)) // now behind 2
-		if p := all[3].Priority(); p != marcel.RealTime {
+		must(t, all[3].SetPriority(marcel.PriorityRealTime))
+		must(t, all[0].SetPriority(marcel.PriorityIdle))
+		must(t, all[1].SetPriority(marcel.PriorityBatch))
+		must(t, all[1].SetPriority(marcel.PriorityDefault)) // now behind 2
+		if p := all[3].Priority(); p != marcel.PriorityRealTime {
 			t.Errorf("priority is %v", p)
 		}
 		for _, x := range all {
@@ -98,7 +98,7 @@ func TestSetPriority(t *testing.T) {
 		got = nil
 		blocked := marcel.Spawn(func() { sem.Acquire(); got = append(got, 1) })
 		marcel.Yield()
-		must(t, blocked.SetPriority(marcel.Batch))
+		must(t, blocked.SetPriority(marcel.PriorityBatch))
 		sem.Release()
 		other := marcel.Spawn(func() { got = append(got, 2) })
 		must(t, blocked.Join())
@@ -108,13 +108,13 @@ func TestSetPriority(t *testing.T) {
 		}
 
 		got = nil
-		must(t, marcel.Self().SetPriority(marcel.RealTime))
+		must(t, marcel.Self().SetPriority(marcel.PriorityRealTime))
 		other = marcel.Spawn(func() { got = append(got, 1) })
 		marcel.Yield()
 		if len(got) != 0 {
 			t.Error("yielded to a thread of a lower priority")
 		}
-		must(t, marcel.Self().SetPriority(marcel.DefaultPriority))
+		must(t, marcel.Self().SetPriority(marcel.PriorityDefault))
 		marcel.Yield()
 		if len(got) != 1 {
 			t.Error("did not yield to an equal")
@@ -127,25 +127,25 @@ func TestSetPriority(t *testing.T) {
 func TestSetPriorityErrors(t *testing.T) {
 	run(t, undisturbed(), func(*sched.Scheduler) {
 		x := marcel.Spawn(func() {})
-		for _, p := range []marcel.Priority{marcel.Idle - 1, marcel.RealTime + 1} {
+		for _, p := range []marcel.Priority{marcel.PriorityIdle - 1, marcel.PriorityRealTime + 1} {
 			if err := x.SetPriority(p); err == nil {
 				t.Errorf("accepted %v", p)
 			}
 		}
 		must(t, x.Join())
 		for _, dead := range []marcel.Thread{x, {}} {
-			if err := dead.SetPriority(marcel.Batch); err == nil {
+			if err := dead.SetPriority(marcel.PriorityBatch); err == nil {
 				t.Errorf("changed the priority of %v", dead)
 			}
-			if p := dead.Priority(); p != marcel.DefaultPriority {
+			if p := dead.Priority(); p != marcel.PriorityDefault {
 				t.Errorf("%v has priority %v", dead, p)
 			}
 		}
 		// The descriptor is used again: the new thread must not have the old one's.
 		low := marcel.Spawn(func() {})
-		must(t, low.SetPriority(marcel.Idle))
+		must(t, low.SetPriority(marcel.PriorityIdle))
 		must(t, low.Join())
-		if p := marcel.Spawn(func() {}).Priority(); p != marcel.DefaultPriority {
+		if p := marcel.Spawn(func() {}).Priority(); p != marcel.PriorityDefault {
 			t.Errorf("a new thread has priority %v", p)
 		}
 		defer func() {
@@ -172,7 +172,7 @@ func TestPrioritySeizes(t *testing.T) {
 		})
 		<-started
 		equal := s.Spawn(marcel.Attr{}, func() { ran.Add(1) })
-		must(t, s.Spawn(marcel.Attr{Priority: marcel.RealTime}, func() {
+		must(t, s.Spawn(marcel.Attr{Priority: marcel.PriorityRealTime}, func() {
 			if ran.Load() != 0 {
 				t.Error("the thread of equal priority ran first")
 			}
@@ -287,8 +287,8 @@ func ExampleThread_SetPriority() {
 	done := make(chan struct{})
 	go marcel.Run(func() {
 		defer close(done)
-		slow := marcel.SpawnWith(marcel.Attr{Priority: marcel.Batch}, func() {})
-		if err := slow.SetPriority(marcel.RealTime); err == nil {
+		slow := marcel.SpawnWith(marcel.Attr{Priority: marcel.PriorityBatch}, func() {})
+		if err := slow.SetPriority(marcel.PriorityRealTime); err == nil {
 			fmt.Println(slow.Priority())
 		}
 		_ = slow.Join()

@@ -10,9 +10,9 @@ type Priority = sched.Priority
 
 // The priorities, the highest first.
 const (
-	RealTime, UserRealTime = sched.RealTime, sched.UserRealTime
-	DefaultPriority        = sched.DefaultPriority
-	Batch, Idle            = sched.Batch, sched.Idle
+	PriorityRealTime, PriorityUserRealTime = sched.PriorityRealTime, sched.PriorityUserRealTime
+	PriorityDefault                        = sched.PriorityDefault
+	PriorityBatch, PriorityIdle            = sched.PriorityBatch, sched.PriorityIdle
 )
 
 // Level is the topology level in whose run queue a thread waits (Attr.Level): see [sched.Level].

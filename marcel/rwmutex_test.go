@@ -247,7 +247,7 @@ func (x *rwMachine) surrender(y *rwParty) {
 func (x *rwMachine) settle(fail func(string, ...any)) {
 	deadline := time.Now().Add(patience / 4)
 	for {
-		for marcel.Ready() { // until they wait, or have left
+		for marcel.OthersReady() { // until they wait, or have left
 			marcel.Yield()
 		}
 		bad := ""

@@ -43,9 +43,12 @@ type Case interface {
 	Taken(w *sched.Waiter) bool
 }
 
-// Poller is implemented by a Case for which the waiter itself may have to make progress; the Try of such a Case polls, too. Poll
-// polls once, without blocking, and tells whether the waiter has to go on polling because no other thread does.
-type Poller interface{ Poll() bool }
+// PollingCase is implemented by a Case for which the waiter itself may have to make progress; the Try of such a Case
+// polls, too.
+type PollingCase interface {
+	// Poll polls once, without blocking, and tells whether the waiter has to go on polling because no other thread does.
+	Poll() bool
+}
 
 // Select waits until one of the cases can be taken, takes it, and returns its
 // index: what a select statement is to goroutines, for all that a thread can wait
@@ -65,8 +68,8 @@ type Poller interface{ Poll() bool }
 // none is ready the caller waits in the queues of all cases, at the end of each, in order of arrival
 // with the threads that wait for that one alone.
 //
-// For threads and plain goroutines. Up to 8 cases allocate nothing in steady
-// state, except Done on a thread.
+// Select is for threads and plain goroutines. It allocates only if the caller has not waited for so many cases at once
+// before (a thread keeps its nodes for life, goroutines share a pool), and for Done on a thread.
 func Select(cases ...Case) int {
 	if i := tryCases(cases); i >= 0 {
 		return i
@@ -93,8 +96,9 @@ func SelectContext(ctx context.Context, cases ...Case) (int, error) {
 	return selectUnder(ctx, sched.InSelect, cases)
 }
 
-// SelectUninterruptible is SelectContext that is no cancellation point: for code that Thread.Cancel must not end there.
-func SelectUninterruptible(ctx context.Context, cases ...Case) (int, error) {
+// SelectContextUninterruptible is SelectContext that is no cancellation point: for code that Thread.Cancel must not end
+// there.
+func SelectContextUninterruptible(ctx context.Context, cases ...Case) (int, error) {
 	return selectUnder(ctx, sched.InSelect|sched.Uninterruptible, cases)
 }
 
@@ -156,7 +160,7 @@ type selection struct {
 	open     bool // bounded is open, or was claimed and Wait has not returned yet
 	watches  bool // bounded watches the context
 
-	polled, guarded bool // some case is a Poller, or has a mutex to unlock
+	polled, guarded bool // some case is a PollingCase, or has a mutex to unlock
 }
 
 // awaitCases waits until it has taken a case, and returns its index; -1: ctx was done, or d was over. A nil ctx and a d of 0 are no
@@ -166,7 +170,7 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 	var s selection
 	for _, c := range cases {
 		switch c := c.(type) {
-		case Poller:
+		case PollingCase:
 			s.polled = true
 		case guarded:
 			s.guarded = true
@@ -289,7 +293,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	}
 	begin := time.Now()
 	for n := 1; ; n++ {
-		if s.bounded.Claimed() || !mustPoll(cases) || s.bounded.Expired() || s.kind < sched.Uninterruptible && sched.Canceled() || ctx != nil && ctx.Err() != nil {
+		if s.bounded.Claimed() || !mustPoll(cases) || s.bounded.Expired() || s.kind&sched.Uninterruptible == 0 && sched.Canceled() || ctx != nil && ctx.Err() != nil {
 			return s.bounded.Wait()
 		}
 		switch {
@@ -303,10 +307,10 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	}
 }
 
-// mustPoll polls once for each Poller, and tells whether one of them needs the waiter to go on.
+// mustPoll polls once for each PollingCase, and tells whether one of them needs the waiter to go on.
 func mustPoll(cases []Case) (must bool) {
 	for _, c := range cases {
-		if p, ok := c.(Poller); ok && !isOff(c) && p.Poll() {
+		if p, ok := c.(PollingCase); ok && !isOff(c) && p.Poll() {
 			must = true
 		}
 	}

@@ -30,7 +30,7 @@ func TestCancelOfSelectThatPolls(t *testing.T) {
 			{"Select", func() { marcel.Select(polled, unit.Case()) }, true},
 			{"SelectTimeout", func() { marcel.SelectTimeout(time.Hour, polled, unit.Case()) }, true},
 			{"SelectContext", func() { _, _ = marcel.SelectContext(ctx, polled, unit.Case()) }, true},
-			{"SelectUninterruptible", func() { _, _ = marcel.SelectUninterruptible(ctx, polled, unit.Case()) }, false},
+			{"SelectContextUninterruptible", func() { _, _ = marcel.SelectContextUninterruptible(ctx, polled, unit.Case()) }, false},
 		} {
 			got := false
 			x := marcel.Spawn(func() {

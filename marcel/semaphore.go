@@ -24,9 +24,9 @@ type Semaphore struct {
 // releases come before the first unit: NewSemaphore(1-n) waits for n events.
 func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
 
-// Uninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there. Call it
-// before first use.
-func (s *Semaphore) Uninterruptible() { s.kindFlags = sched.Uninterruptible }
+// SetUninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there. The
+// caller calls it before first use.
+func (s *Semaphore) SetUninterruptible() { s.kindFlags = sched.Uninterruptible }
 
 // Acquire takes a unit, or waits until there is one.
 func (s *Semaphore) Acquire() {
@@ -34,7 +34,7 @@ func (s *Semaphore) Acquire() {
 	_ = s.acquire(nil)
 }
 
-// AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether the semaphore is Uninterruptible or not: for
+// AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether SetUninterruptible was called or not: for
 // a caller that has to clean up first. false: the thread was cancelled, and has no unit; TestCancel then ends it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)

@@ -60,8 +60,8 @@ type Body = sched.Body
 // for Spawn, a pointer x as a Body needs no allocation.
 func SpawnBody(b Body) Thread { return calls.SpawnBody(b) }
 
-// SpawnWith is Spawn with attributes. It allocates. It panics if the scheduler
-// has none of a.VPs.
+// SpawnWith is Spawn with attributes. It allocates. It panics if the scheduler has none of a.VPs, if a names a priority or
+// level that does not exist, or if a.Bubble refuses the thread.
 func SpawnWith(a Attr, fn func()) Thread { return calls.SpawnWith(a, fn) }
 
 // Do runs the functions, possibly at the same time, and returns when all have returned: fork
@@ -111,31 +111,9 @@ func TestCancel() { calls.TestCancel() }
 // SetCancelState does nothing and returns false.
 func SetCancelState(enabled bool) (before bool) { return calls.SetCancelState(enabled) }
 
-// Ready tells whether another thread is ready on the caller's VP, so that
+// OthersReady tells whether another thread is ready on the caller's VP, so that
 // spinning would keep it from running; false on a plain goroutine.
-func Ready() bool { return sched.Ready() }
-
-// Found is what a look of a Poll has found: see [sched.Found].
-type Found = sched.Found
-
-// The things that a look finds.
-const (
-	Nothing, Moved, Flowing = sched.Nothing, sched.Moved, sched.Flowing
-	Arrived, Enough         = sched.Arrived, sched.Enough
-)
-
-// Poll is the loop in which a thread, or a plain goroutine, polls for something before it sleeps. It
-// calls look again and again until that returns Arrived: then Poll returns true. It returns false when
-// look returns Enough, when nothing has moved for the time spin, and as soon as another thread is
-// ready on the caller's VP. polite says that other processes use the CPU: then Poll offers it to them
-// after each look, and looks a few times only. Between two looks, of some 100 ns each, the caller
-// holds no lock that a hook may want.
-//
-// Meanwhile the thread fires the Timer hooks of its VP, in place of the scheduler's clock. While the
-// threads of all VPs that are awake poll, the clock pauses for up to four periods.
-func Poll(spin time.Duration, polite bool, look func() Found) bool {
-	return sched.Poll(spin, polite, look)
-}
+func OthersReady() bool { return sched.OthersReady() }
 
 // Exit ends the calling thread after running its deferred calls, as
 // runtime.Goexit does for a goroutine.

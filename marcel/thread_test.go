@@ -214,7 +214,7 @@ func TestSelf(t *testing.T) {
 	worlds(t, func(w *world) {
 		if w.kind == goroutines {
 			w.Go(func() {
-				if marcel.Self() != (marcel.Thread{}) || marcel.OnThread() || marcel.Ready() {
+				if marcel.Self() != (marcel.Thread{}) || marcel.OnThread() || marcel.OthersReady() {
 					w.Error("a goroutine was taken for a thread")
 				}
 			})
@@ -343,7 +343,7 @@ func TestYieldTakesTurns(t *testing.T) {
 				}
 			}))
 		}
-		if !marcel.Ready() {
+		if !marcel.OthersReady() {
 			t.Error("three are ready")
 		}
 		for _, x := range all {
@@ -352,7 +352,7 @@ func TestYieldTakesTurns(t *testing.T) {
 		if string(turns) != "abcabcabc" {
 			t.Errorf("turns %s", turns)
 		}
-		if marcel.Ready() {
+		if marcel.OthersReady() {
 			t.Error("no thread is ready")
 		}
 	})

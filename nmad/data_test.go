@@ -411,7 +411,7 @@ func BenchmarkParts(b *testing.B) {
 					j := newJob(b, 2, d, nil)
 					defer j.close()
 					var echo marcel.Semaphore
-					echo.Uninterruptible()
+					echo.SetUninterruptible()
 					zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 					if err := zero.Link(context.Background()); err != nil {
 						b.Fatal(err)

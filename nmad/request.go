@@ -321,7 +321,7 @@ func (r *Request) Case() marcel.Case {
 // requestCase implements marcel.Case for a Request.
 type requestCase Request
 
-var _ marcel.Poller = (*requestCase)(nil)
+var _ marcel.PollingCase = (*requestCase)(nil)
 
 func (rc *requestCase) done() bool { return (*Request)(rc).doneOrIdle() }
 
@@ -346,7 +346,7 @@ func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 		return false
 	}
 	(*Request)(rc).listen()
-	return !rc.done() && rc.completed().EnlistFor(w, (*Request)(rc).reason())
+	return !rc.done() && rc.completed().EnlistAs(w, (*Request)(rc).reason())
 }
 
 func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }

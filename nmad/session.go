@@ -66,7 +66,7 @@ func offThread(f func()) {
 		return
 	}
 	var done marcel.Semaphore
-	done.Uninterruptible() // the caller needs the results of f
+	done.SetUninterruptible() // the caller needs the results of f
 	go func() {
 		defer done.Release()
 		f()

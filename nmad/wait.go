@@ -56,9 +56,10 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 }
 
 // WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before, it
-// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle. If several
-// requests are done, WaitAny returns one of them: it begins its look at a random one, so that none is passed over for ever. A
-// WaitAny for up to 8 requests allocates nothing if ctx cannot be done.
+// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle (the WaitAny
+// of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them: it begins its look
+// at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates nothing if ctx cannot be
+// done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
 	i := 0
@@ -106,7 +107,7 @@ func (r *Request) doneOrIdle() bool {
 	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(bitDone)
 }
 
-// choose is marcel.SelectUninterruptible, except that it returns pioman.ErrInHandler as an error where that panics.
+// choose is marcel.SelectContextUninterruptible, except that it returns pioman.ErrInHandler as an error where that panics.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -117,7 +118,7 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 			i, err = -1, e
 		}
 	}()
-	return marcel.SelectUninterruptible(orBackground(ctx), cases...)
+	return marcel.SelectContextUninterruptible(orBackground(ctx), cases...)
 }
 
 // The methods below are for a program, or a library over this package, that waits for something other than a request: a
@@ -146,7 +147,7 @@ func (d *Domain) waited() *pioman.Engine {
 	return d.engine()
 }
 
-// Await waits until any of bits of c is set, as pioman.Completion.WaitFor does. If ctx is done before, it returns the cause of
+// Await waits until any of bits of c is set, as pioman.Completion.WaitAs does. If ctx is done before, it returns the cause of
 // ctx. why tells WriteWaits what the caller waits for. Await blocks the calling thread or goroutine only.
 func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, why pioman.Reason) error {
 	if ctx.Done() != nil {
@@ -156,7 +157,7 @@ func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, w
 	}
 	for {
 		e := d.Engine()
-		err := c.WaitFor(e, bits, why)
+		err := c.WaitAs(e, bits, why)
 		if c.Test(bits) || d.Engine() == e { // else e was closed, with the last private domain of the caller: wait in another one
 			return err
 		}
@@ -176,12 +177,12 @@ type completionCase struct {
 	why  pioman.Reason
 }
 
-var _ marcel.Poller = completionCase{}
+var _ marcel.PollingCase = completionCase{}
 
 func (cc completionCase) now() pioman.CompletionCase   { return cc.c.Case(cc.d.Engine(), cc.bits) }
 func (cc completionCase) Try() bool                    { return cc.now().Try() }
 func (cc completionCase) Poll() bool                   { return cc.now().Poll() }
-func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.now().EnlistFor(w, cc.why) }
+func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.now().EnlistAs(w, cc.why) }
 func (cc completionCase) Withdraw(w *marcel.Waiter)    { cc.now().Withdraw(w) }
 func (cc completionCase) Taken(w *marcel.Waiter) bool  { return cc.now().Taken(w) }
 
@@ -191,14 +192,14 @@ const spinBurst = 8
 
 // waiterPollSpan is for how long the engine leaves a gate to a waiter that polls for bytes of long messages, from the begin of
 // its last look. One look moves many bytes. The limit is for a waiter that loses its CPU. The scheduler gives a look that is
-// marcel.Flowing the same time before its clock fires the Timer hooks.
+// marcel.FoundFlowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
 // waiter is the owner of a request that polls for it. These functions hold the lock of the gate as follows:
 //
 //	pollFor       is called with the lock, and returns with it
-//	look          is called with the lock the first time, and takes it later on; it returns with the lock if it returns Arrived, else without
-//	marcel.Poll   is called without the lock; it returns with it if look has returned Arrived, else pollFor takes it again
+//	look          is called with the lock the first time, and takes it later on; it returns with the lock if it returns FoundArrived, else without
+//	marcel.Poll   is called without the lock; it returns with it if look has returned FoundArrived, else pollFor takes it again
 //	progress, pollLocked   are called with the lock; pollLocked releases it
 type waiter struct {
 	h      *lockedGate
@@ -207,7 +208,7 @@ type waiter struct {
 	others *owner // the caller, if it has to move other private domains, too; set by the second look
 }
 
-// look polls the gate for a moment, and tells marcel.Poll what it has found: Arrived if the request has ended.
+// look polls the gate for a moment, and tells marcel.Poll what it has found: FoundArrived if the request has ended.
 func (wt *waiter) look() marcel.Found {
 	h, r := wt.h, wt.r
 	if wt.looks++; wt.looks > 1 {
@@ -220,16 +221,16 @@ func (wt *waiter) look() marcel.Found {
 		h.g.mu.Lock()
 	}
 	if r.core.Stage == flow.Done {
-		return marcel.Arrived
+		return marcel.FoundArrived
 	}
-	found := marcel.Nothing
+	found := marcel.FoundNothing
 	streams := h.flow.HasChunks()
 	for i := 0; i < spinBurst && !streams; i++ {
 		if h.progress(r) {
-			found = marcel.Moved
+			found = marcel.FoundMoved
 		}
 		if r.core.Stage == flow.Done {
-			return marcel.Arrived
+			return marcel.FoundArrived
 		}
 		if h.g.shared || h.g.lockWanted() {
 			break
@@ -242,10 +243,10 @@ func (wt *waiter) look() marcel.Found {
 		return found
 	}
 	h.waiterUntil = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
-	if h.pollLocked() || found == marcel.Moved || wt.looks == 1 {
-		return marcel.Flowing
+	if h.pollLocked() || found == marcel.FoundMoved || wt.looks == 1 {
+		return marcel.FoundFlowing
 	}
-	return marcel.Nothing
+	return marcel.FoundNothing
 }
 
 // pollFor polls the gate for the owner of r, before the owner sleeps, for Config.Spin or until r has ended (marcel.Poll). It is
@@ -257,7 +258,7 @@ func (h *lockedGate) pollFor(r *Request) bool {
 		return false
 	}
 	w := waiter{h: h, r: r}
-	if w.look() == marcel.Arrived {
+	if w.look() == marcel.FoundArrived {
 		h.waiterUntil = 0
 		return true
 	}
@@ -315,12 +316,12 @@ func (g *Gate) park(r *Request) error {
 		e := g.waitsIn()
 		if e == g.waitEngine {
 			if g.spin <= 0 || r.domain() != nil {
-				return r.completion.WaitFor(e, bitDone, r.reason())
+				return r.completion.WaitAs(e, bitDone, r.reason())
 			}
-			return r.completion.ParkFor(e, bitDone, r.reason())
+			return r.completion.ParkAs(e, bitDone, r.reason())
 		}
 		g.waitEngine.Need()
-		err := r.completion.WaitFor(e, bitDone, r.reason())
+		err := r.completion.WaitAs(e, bitDone, r.reason())
 		g.waitEngine.Done()
 		if !errors.Is(err, pioman.ErrClosed) { // else e was closed, with the last private domain of the caller: wait in another one
 			return err
@@ -347,14 +348,14 @@ func (h *lockedGate) unlockAndYield() {
 		h.callsSinceWait = 0
 	}
 	h.unlock()
-	if yield && marcel.Ready() {
+	if yield && marcel.OthersReady() {
 		marcel.Yield()
 	}
 }
 
 // wokenReady reports whether this gate has woken threads that have not run since, and threads are ready on the caller's VP:
 // some of them are about to send.
-func (h *lockedGate) wokenReady() bool { return h.wokenThreads > 0 && marcel.Ready() }
+func (h *lockedGate) wokenReady() bool { return h.wokenThreads > 0 && marcel.OthersReady() }
 
 // keepGathering reports whether the open packet should wait for the messages of threads that are about to send.
 func (h *lockedGate) keepGathering() bool {

@@ -51,7 +51,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 // place gives each life its completion, and what is to be done with that at its end.
 func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i int) (*Completion, func())) {
 	const waiters = 3
-	const atLeast = 12 // rounds, three with each number of waiters: each takes some ten turns of OS threads, of a second each where dozens want the processor
+	const atLeast = 12 // rounds, three with each number of waiters: each takes some ten turns of OS threads, of a second each where dozens want the VP
 	type order struct {
 		a    *after
 		bits uint32

@@ -10,27 +10,27 @@ import (
 
 // Scheduler is what the engine needs of a scheduler; *sched.Scheduler is one.
 //
-// The engine loses no wake-up, and makes progress while every processor computes, because a Scheduler guarantees this:
+// The engine loses no wake-up, and makes progress while every VP computes, because a Scheduler guarantees this:
 //
-//   - CurrentVP is -1 on a thread that carries no virtual processor at the moment.
-//   - Kick(-1) finds any virtual processor that no OS thread carries: one that sleeps, one that
+//   - CurrentVP is -1 on a thread that carries no VP at the moment.
+//   - Kick(-1) finds any VP that no OS thread carries: one that sleeps, one that
 //     never had anything to do, one whose thread is away in a blocking call. Of a
-//     processor that is carried, Kick(vp) makes sure that its timer ticks.
-//   - A processor that is about to sleep first lets Kick find it, then tries the
+//     VP that is carried, Kick(vp) makes sure that its timer ticks.
+//   - A VP that is about to sleep first lets Kick find it, then tries the
 //     Sleeper (or fires its Idle hooks once more), and only then sleeps on its own.
 //     If its thread goes into a blocking call while the Idle hooks are
-//     not Quiet, another OS thread takes the processor up.
-//   - When the Timer hook is not Quiet, no processor is idle, and no thread is in the Sleeper,
-//     it wakes a processor that sleeps.
+//     not Quiet, another OS thread takes the VP up.
+//   - When the Timer hook is not Quiet, no VP is idle, and no thread is in the Sleeper,
+//     it wakes a VP that sleeps.
 type Scheduler interface {
 	Hooks() *hooks.Set
-	NumVP() int                     // virtual processors, numbered from 0
+	NumVP() int                     // VPs, numbered from 0
 	CurrentVP() int                 // of the calling thread
 	Kick(vp int)                    // see above
 	SetSleeper(sched.Sleeper)       // nil: takes it away
 	SharedCPUs() bool               // pollers should give the CPU away between polls
-	Idle(vp int) (idle, awake bool) // whether a virtual processor has nothing to do, and whether it is awake then
-	Queues() []*sched.Queue         // the tree that the engine's queues hang on, the same one each time; nil: no virtual processor is known
+	Idle(vp int) (idle, awake bool) // whether a VP has nothing to do, and whether it is awake then
+	Queues() []*sched.Queue         // the tree that the engine's queues hang on, the same one each time; nil: no VP is known
 }
 
 // hookPriority leaves room for hooks of others before and behind the engine's.

@@ -91,7 +91,7 @@ func TestIdleHookVerdicts(t *testing.T) {
 	}
 }
 
-func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
+func TestSwitchAndTimerHooksAreRateLimitedPerVP(t *testing.T) {
 	e := engine(t, Config{Params: tuned(func(p *Params) {
 		p.Granularity, p.TimerPeriod, p.BlockingDelay, p.surveyPeriod = time.Hour, time.Hour, time.Hour, time.Hour
 	})})
@@ -108,7 +108,7 @@ func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
 			s.set.Fire(hooks.Timer, vp) // it polled at the switch
 		}
 		if n := c.polls.Load(); n != 2 {
-			t.Fatalf("%d polls after %d switches of two processors", n, i+1)
+			t.Fatalf("%d polls after %d switches of two VPs", n, i+1)
 		}
 	}
 	e.ticks.switchPeriod = 0
@@ -125,7 +125,7 @@ func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
 	}
 }
 
-// After a post of the first request off any virtual processor the progressor has one look.
+// After a post of the first request off any VP the progressor has one look.
 func TestFirstRequestKicks(t *testing.T) {
 	e := engine(t, Config{})
 	e.Need()
@@ -151,12 +151,12 @@ func TestFirstRequestKicks(t *testing.T) {
 	for e.Poll() != hooks.Quiet { // the queue leaves the count when a poll finds nothing
 	}
 	if vp := s.kicked.Load(); vp != -1 {
-		t.Fatalf("kicked processor %d in particular", vp)
+		t.Fatalf("kicked VP %d in particular", vp)
 	}
 	s.current.Store(1)
 	e.Need()
 	if vp := s.kicked.Load(); vp != 1 {
-		t.Fatalf("kicked processor %d from processor 1, whose timer is to tick", vp)
+		t.Fatalf("kicked VP %d from VP 1, whose timer is to tick", vp)
 	}
 	e.Done()
 }
@@ -388,7 +388,7 @@ func TestEnable(t *testing.T) {
 }
 
 // Progress while a thread computes and never comes near the scheduler: the timer
-// hook polls for it, or an idle processor does.
+// hook polls for it, or an idle VP does.
 func TestTimerHookPollsWhileAThreadComputes(t *testing.T) {
 	for _, vps := range []int{1, 2} {
 		e := engine(t, Config{})
@@ -406,7 +406,7 @@ func TestTimerHookPollsWhileAThreadComputes(t *testing.T) {
 	}
 }
 
-// A plain goroutine posts a request and computes while every virtual processor sleeps.
+// A plain goroutine posts a request and computes while every VP sleeps.
 func TestGoroutinesRequestProgressesWhileItComputes(t *testing.T) {
 	e := engine(t, Config{})
 	s := scheduler(t, sched.Config{})
@@ -427,10 +427,10 @@ func TestGoroutinesRequestProgressesWhileItComputes(t *testing.T) {
 	}
 }
 
-// Whatever the processors did before, a request gets polled: while its poster is away in
+// Whatever the VPs did before, a request gets polled: while its poster is away in
 // a blocking call, before it or in it; and soon after a long computation in which
 // the timer had no reason to tick.
-func TestProgressWhateverTheProcessorsDo(t *testing.T) {
+func TestProgressWhateverTheVPsDo(t *testing.T) {
 	for _, vps := range []int{1, 2} {
 		e := engine(t, Config{})
 		s := scheduler(t, sched.Config{VPs: vps})

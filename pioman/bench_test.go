@@ -60,7 +60,7 @@ func BenchmarkTaskInATree(b *testing.B) {
 	}
 }
 
-// A round of one processor in which there is nothing, or one task.
+// A round of one VP in which there is nothing, or one task.
 func BenchmarkRoundInATree(b *testing.B) {
 	for _, tasks := range []int{0, 1} {
 		b.Run(map[int]string{0: "no task", 1: "one in the root"}[tasks], func(b *testing.B) {

@@ -1,4 +1,4 @@
-// Package pioman is the progress engine: it runs small pieces of communication work, ltasks, whenever a processor has a
+// Package pioman is the progress engine: it runs small pieces of communication work, ltasks, whenever a CPU has a
 // moment, so that messages move while threads compute, block, or sleep.
 //
 //	stop, err := pioman.Enable() // from here on requests progress while threads compute
@@ -38,8 +38,9 @@
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad polls
-// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the idle VP, or
-// the switch hook, polls next. Params.Points can add the library hook, which fires as the waiter goes to sleep.
+// its gate instead, for nmad.Config.Spin, 10 us, and then calls Completion.Park. There a thread sleeps without another
+// poll: the idle VP, or the switch hook, polls next. A goroutine, which has no VP that would poll in its place, polls on
+// for at most 1.5 ms before it sleeps. Params.Points can add the library hook, which fires as the waiter goes to sleep.
 //
 // # Which thread polls
 //
@@ -49,7 +50,7 @@
 //	a waiter polls first       at most one goroutine a CPU, and one thread a VP, while nothing else is ready there
 //	an idle VP                 where marcel's scheduler runs, while no goroutine polls
 //	the hooks of busy VPs      at switches and at the ticks of the clock
-//	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
+//	the progressor             one goroutine: where none of these polls, and asleep in the kernel when that is vain
 //
 // Without Enable the waiters alone poll. internal/test/piomantest is the suite of tests for all kinds of callers.
 //
@@ -59,7 +60,7 @@
 //
 //   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one poller at a time;
 //     each poll sees what the last one did.
-//   - After Cancel no handler of the task runs. Task.SetCPUs keeps the polls of a task near some processors.
+//   - After Cancel no handler of the task runs. Task.SetCPUs keeps the polls of a task near some CPUs.
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
 //
 // Waits:
@@ -80,6 +81,6 @@
 // threads and goroutines alike. All other files use sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what is
-// polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what
+// polled, where, how often, and why. README.md, beside the code, has the protocols: which VP polls when, what
 // sleeps and is woken, why no wake-up is lost, what each operation costs.
 package pioman

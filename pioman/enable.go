@@ -8,7 +8,7 @@ import (
 
 // Enable makes the requests of the default engine progress in the background, for all kinds of callers: threads of
 // marcel, goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's
-// default scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer
+// default scheduler runs, its VPs poll when they are idle, switch threads, or compute past a timer
 // period. In a program without threads one OS thread, which starts with the first pending request, polls while no waiter
 // does, and blocks in the kernel when it has polled in vain.
 //

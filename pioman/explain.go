@@ -11,17 +11,17 @@ import (
 
 // Explanation describes which threads poll at which points at one moment, the counts of polls, and the parameters.
 type Explanation struct {
-	Engine  string    `json:"engine"`  // its name
-	Hooked  bool      `json:"hooked"`  // to a scheduler; else only Wait and Poll poll
-	Pending int       `json:"pending"` // requests
-	Points  []Polling `json:"points"`
-	VPs     []Poller  `json:"vps"`
-	Queues  []Place   `json:"queues"` // the root first
-	Asleep  string    `json:"asleep"` // what blocks in the kernel for all: "nothing", "an idle VP", "the progressor", "a waiter"
-	Polls   uint64    `json:"polls"`  // rounds at hooks since the engine was hooked
-	Finds   uint64    `json:"finds"`  // rounds of these in which something happened
-	Sleeps  uint64    `json:"sleeps"` // in the kernel for all, since the engine was made
-	Params  []Setting `json:"parameters"`
+	Engine  string       `json:"engine"`  // its name
+	Hooked  bool         `json:"hooked"`  // to a scheduler; else only Wait and Poll poll
+	Pending int          `json:"pending"` // requests
+	Points  []Polling    `json:"points"`
+	VPs     []PollerInfo `json:"vps"`
+	Queues  []Place      `json:"queues"` // the root first
+	Asleep  string       `json:"asleep"` // what blocks in the kernel for all: "nothing", "an idle VP", "the progressor", "a waiter"
+	Polls   uint64       `json:"polls"`  // rounds at hooks since the engine was hooked
+	Finds   uint64       `json:"finds"`  // rounds of these in which something happened
+	Sleeps  uint64       `json:"sleeps"` // in the kernel for all, since the engine was made
+	Params  []Setting    `json:"parameters"`
 }
 
 // Polling describes a polling point.
@@ -30,10 +30,10 @@ type Polling struct {
 	Why   string `json:"why"` // what polls there, how often; or why nothing does
 }
 
-// Poller describes how a virtual processor polls.
-type Poller struct {
+// PollerInfo describes how a VP polls.
+type PollerInfo struct {
 	VP    int      `json:"vp"`
-	Where string   `json:"where"` // the processor it is on; empty: unknown
+	Where string   `json:"where"` // the CPU it is on; empty: unknown
 	Why   string   `json:"why"`   // when it polls
 	Way   []string `json:"way"`   // the queues that it visits, from the leaf to the root
 }
@@ -63,7 +63,7 @@ func (e *Engine) Explain() Explanation {
 	}
 	if a != nil && len(a.vps) > 0 {
 		for vp, pu := range tr.runQueues[0].VPs() {
-			v := Poller{VP: vp, Where: label(pu), Why: a.when(vp)}
+			v := PollerInfo{VP: vp, Where: label(pu), Why: a.when(vp)}
 			for _, n := range tr.visits(vp) {
 				v.Way = append(v.Way, n.name())
 			}
@@ -102,17 +102,17 @@ func (e *Engine) whenAt(point int, a *attachedEngine) string {
 	return fmt.Sprintf("each VP, at most once in %v", p.Granularity)
 }
 
-// when says when a virtual processor polls.
+// when says when a VP polls.
 func (a *attachedEngine) when(vp int) string {
 	switch {
 	case a.dedicated != nil:
 		return fmt.Sprintf("VP %d does nothing but poll: the parameter dedicated", a.dedicated.vp)
-	case a.sockets == nil:
+	case a.packages == nil:
 		return "polls when it is idle"
-	case a.sockets[vp].owner.Load() == int64(vp)+1:
-		return "is the poller of its socket: it was idle first"
+	case a.packages[vp].owner.Load() == int64(vp)+1:
+		return "is the poller of its package: it was idle first"
 	}
-	return "polls if it is the first idle one of its socket, else only the queue of its own"
+	return "polls if it is the first idle one of its package, else only the queue of its own"
 }
 
 // asleep says what blocks in the kernel for all.
@@ -157,7 +157,7 @@ func (ex Explanation) Text() string {
 	for _, p := range ex.Points {
 		line("  %-9s %s", p.Point, p.Why)
 	}
-	line("\nvirtual processors")
+	line("\nVPs")
 	for _, v := range ex.VPs {
 		line("  VP %-3d %-8s %s; visits %s", v.VP, v.Where, v.Why, strings.Join(v.Way, " > "))
 	}

@@ -16,7 +16,7 @@ var calls = sched.Calls(ours.Module{})
 // readied counts the goroutines that pollers have woken: see handOver.
 var readied atomic.Uint64
 
-// noVPs is the Scheduler of a program without threads: it has no virtual processor. While no waiter polls the progressor
+// noVPs is the Scheduler of a program without threads: it has no VP. While no waiter polls the progressor
 // does.
 type noVPs struct {
 	set    hooks.Set

@@ -22,7 +22,7 @@ import "sync/atomic"
 // 1 before b: the holder sets it again, or the submitter never saw it clear. b before 1: then a is before 2, and the
 // submitter counts the queue anew.
 //
-// A poller that finds nothing settles the queue: hooks at once, an idle processor after Params.hot, the sleeper before
+// A poller that finds nothing settles the queue: hooks at once, an idle VP after Params.hot, the sleeper before
 // it sleeps. While the mark is set pollers poll, or the sleeper sleeps and is woken, as for any pending request.
 type mark struct{ w atomic.Uint32 }
 

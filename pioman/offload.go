@@ -1,13 +1,13 @@
 package pioman
 
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the caller goes on with
-// its computation while that core does the work. The task goes into the leaf of the nearest virtual processor that is
+// its computation while that core does the work. The task goes into the leaf of the nearest VP that is
 // idle and awake. If none is awake, and wake is set, Offload wakes the nearest idle one, by a system call of some
 // microseconds: that is worth it for work of tens of microseconds (docs/decisions/offload.md). If there is no such
-// processor Offload is Submit: the caller's own wait or hooks run the task, unless another poller is faster. A task with
-// a CPU set goes only to processors of the set.
+// VP Offload is Submit: the caller's own wait or hooks run the task, unless another poller is faster. A task with
+// a CPU set goes only to VPs of the set.
 //
-// Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
+// Offload returns that VP's number; -1 if there was none. It costs as much as Submit and one
 // more cache line. Errors are those of Submit.
 func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	if err := e.claim(t); err != nil {
@@ -37,8 +37,8 @@ func (tr *taskTree) where(t *Task) *Queue {
 	return tr.covering(t.cpus)
 }
 
-// nearestIdle returns the processor nearest to from (below 0: any) that is idle and awake, else the nearest that is idle;
-// -1: none. It searches from the leaf of from upwards, and, if set is not empty, only processors of set.
+// nearestIdle returns the VP nearest to from (below 0: any) that is idle and awake, else the nearest that is idle;
+// -1: none. It searches from the leaf of from upwards, and, if set is not empty, only VPs of set.
 func (tr *taskTree) nearestIdle(s Scheduler, from int, set CPUSet) (vp int, awake bool) {
 	way, asleep := tr.way(from), -1
 	if way == nil {

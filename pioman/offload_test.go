@@ -76,7 +76,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 	}
 }
 
-// An engine without a scheduler, or with one all of whose processors are busy, runs it all the same.
+// An engine without a scheduler, or with one all of whose VPs are busy, runs it all the same.
 func TestOffloadWithoutATree(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
 		e := engine(t, Config{})
@@ -96,15 +96,15 @@ func TestOffloadWithoutATree(t *testing.T) {
 	}
 }
 
-// An idle processor that is not the one of its socket that polls still runs what is in its leaf.
-func TestIdleProcessorsRunTheirOwnLeaves(t *testing.T) {
+// An idle VP that is not the one of its package that polls still runs what is in its leaf.
+func TestIdleVPsRunTheirOwnLeaves(t *testing.T) {
 	e := engine(t, Config{})
 	s := newPlaced(2, synthetic(t, "core:2 pu:1"))
 	attach(t, e, s)
 	e.attached.Load().lapse = asm.ToCycles(int64(time.Hour)) // the one that polled, still does
 	e.Need()
 	defer e.Done()
-	s.set.Fire(hooks.Idle, 0) // is the poller of the socket
+	s.set.Fire(hooks.Idle, 0) // is the poller of the package
 	ran := 0
 	var near, far Task
 	near.Init("near 1", func(*Task) Status { ran++; return Done }, OneShot)

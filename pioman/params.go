@@ -15,9 +15,9 @@ type Params struct {
 	BusyWait      time.Duration // Wait: how long it polls before the thread sleeps; 5 us by default, as Trahay, Brunet and Denis took (2009)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
 	IdleGap       time.Duration // idle point: least time between two polls of one VP while no waiter sleeps
-	AllIdle       bool          // idle point: all VPs poll; else one of each socket, so that lines of the queues move less (Denis, 2015)
+	AllIdle       bool          // idle point: all VPs poll; else one of each package, so that lines of the queues move less (Denis, 2015)
 	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
-	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1
+	SpareLWPs     int           // 1: the progressor blocks in the kernel while every VP computes, as a spare LWP does in PIOMan, from which the name is; 0: neither it nor an idle VP blocks
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
 	Dedicated     int           // the VP that does nothing but poll; -1: none
 

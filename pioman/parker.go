@@ -94,7 +94,7 @@ func (p *parker) cancel() {
 // so that a late waker finds a parker. They serve all engines, because a Completion names them by number and knows
 // no engine.
 type parkers struct {
-	mu   latch
+	mu   spinLock
 	all  atomic.Pointer[[]*parkerBlock] // grows under mu; readers take no lock
 	free atomic.Uint64                  // index of the first free parker, and in the upper half a count against ABA
 }
@@ -162,7 +162,7 @@ func (ps *parkers) more() {
 	for i := range b {
 		p := &b[i]
 		p.index = uint32(len(old)*len(b) + i + 1)
-		p.sem.Uninterruptible()
+		p.sem.SetUninterruptible()
 		p.poke = p.wake
 		p.sleep = func() { p.outcome = p.engine.Load().sleeper.sleepAs(p.limit, p.hasNews, &p.state, onKernel) }
 	}

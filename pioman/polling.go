@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// The polling policy: which processor polls at which point, when, and how often. Three questions:
+// The polling policy: which VP polls at which point, when, and how often. Three questions:
 //
 // Is anything pending? If not, every hook returns after one load.
 //
@@ -20,28 +20,28 @@ import (
 // scheduler may sleep. A post meanwhile ends that state: hooks poll again, and the next tick
 // of the timer makes the sleeper look again.
 //
-// Which idle processors poll? One per socket, the one that was idle there first; when it gets work the next idle one
+// Which idle VPs poll? One per package, the one that was idle there first; when it gets work the next idle one
 // takes its place. For experiments all of them poll (Params.AllIdle). The hooks of the others are Quiet, and they sleep.
 //
-//	processors     something pending                                   poller
+//	VPs            something pending                                   poller
 //	some idle      since less than the window                          an idle one, every IdleGap, or continuously while a waiter sleeps
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   each of them, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
 //	one dedicated  always                                              that one (progressor.go)
 
-// vpState is the state of one virtual processor for the hooks.
+// vpState is the state of one VP for the hooks.
 type vpState struct {
 	lastPoll pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
 	lastIdlePoll pollStamp      // of its last poll by the idle hook; never: it is not idle, or went to sleep; its LWP writes, others read
+	pollerG      atomic.Uintptr // asm.G of the LWP's goroutine that made the last idle poll; its LWP writes, others read
 	ranThreads   atomic.Bool    // it has run threads since it was idle; the switch hook, which is not called while a sleeper watches, sets it, the idle hook clears it
-	pollerG      atomic.Uintptr // asm.G of the LWP's goroutine that made that poll; its LWP writes, others read
 
 	polls atomic.Uintptr // rounds at hooks
 	finds atomic.Uintptr // rounds of these in which something happened
 
-	// Only the idle hook uses these, on the LWP of the virtual processor.
+	// Only the idle hook uses these, on the LWP of the VP.
 	seenActivity view  // activity at its last look
 	activeAt     int64 // asm.Cycles when something happened last, or when it became idle
 
@@ -57,20 +57,20 @@ const (
 )
 
 const (
-	// never is the stamp of a virtual processor that has not polled yet. No difference from it overflows.
+	// never is the stamp of a VP that has not polled yet. No difference from it overflows.
 	never = math.MinInt64 / 2
 
-	// lapse is the time, in ns, for which an idle processor still counts as polling after its last poll: longer than
+	// lapse is the time, in ns, for which an idle VP still counts as polling after its last poll: longer than
 	// most rounds take.
 	lapse = 50_000
 )
 
 // pollPolicy decides which VP polls when: it has the state of each VP, and the hooks.
 type pollPolicy struct {
-	vps     []vpState
-	sockets []*claim // by VP; nil: all poll when they are idle
-	lapse   int64    // cycles
-	hooks   [len(hookPoints)]*hooks.Hook
+	vps      []vpState
+	packages []*claim // by VP; nil: all poll when they are idle
+	lapse    int64    // cycles
+	hooks    [len(hookPoints)]*hooks.Hook
 
 	_           [line]byte
 	clockSleeps atomic.Int32 // 1 + the VP whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may sleep; 0: none
@@ -81,7 +81,7 @@ type pollPolicy struct {
 	movedAt           atomic.Int64  // asm.Cycles when activity changed, or a poll found something; hooks write it, too
 }
 
-// claim is the right to poll for the idle VPs of one socket.
+// claim is the right to poll for the idle VPs of one package.
 type claim struct {
 	owner  atomic.Int64 // 1 + the VP that has it; a VP that finds it unused for lapse takes it by a compare-and-swap
 	usedAt atomic.Int64 // asm.Cycles when its VP used it last
@@ -97,10 +97,10 @@ func (y *pollPolicy) init(s Scheduler, params *Params) {
 	}
 	y.lapse = asm.ToCycles(lapse)
 	y.movedAt.Store(asm.Cycles())
-	y.sockets = claims(s, params.AllIdle)
+	y.packages = claims(s, params.AllIdle)
 }
 
-// claims returns, by VP, the right to poll for the idle VPs of its socket; nil: each VP polls. The VPs whose socket is
+// claims returns, by VP, the right to poll for the idle VPs of its package; nil: each VP polls. The VPs whose package is
 // unknown share one.
 func claims(s Scheduler, all bool) (list []*claim) {
 	if all || s.NumVP() == 0 {
@@ -108,25 +108,25 @@ func claims(s Scheduler, all bool) (list []*claim) {
 	}
 	of := map[*topo.Item]*claim{}
 	for _, pu := range s.Queues()[0].VPs() {
-		var socket *topo.Item
+		var pkg *topo.Item
 		if pu != nil {
-			socket = pu.Ancestor(topo.Package)
+			pkg = pu.Ancestor(topo.Package)
 		}
-		if of[socket] == nil {
-			of[socket] = &claim{}
-			of[socket].usedAt.Store(never)
+		if of[pkg] == nil {
+			of[pkg] = &claim{}
+			of[pkg].usedAt.Store(never)
 		}
-		list = append(list, of[socket])
+		list = append(list, of[pkg])
 	}
 	return list
 }
 
 // mayPoll tells whether it is VP vp's turn to poll, being idle.
 func (y *pollPolicy) mayPoll(vp int, now int64) bool {
-	if y.sockets == nil {
+	if y.packages == nil {
 		return true
 	}
-	c, me := y.sockets[vp], int64(vp)+1
+	c, me := y.packages[vp], int64(vp)+1
 	at, by := c.usedAt.Load(), c.owner.Load()
 	if by != me {
 		if now-at < y.lapse || !c.owner.CompareAndSwap(by, me) {
@@ -140,22 +140,22 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 }
 
 // othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the
-// pollers, and tells whether another idle processor still polls, so that the caller need not
+// pollers, and tells whether another idle VP still polls, so that the caller need not
 // block in the kernel. Each caller removes itself before it looks: of two, one sees that it is the last.
 func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {
 		if v := &y.vps[i]; v.pollerG.Load() == g {
 			v.lastIdlePoll.clear()
-			if y.sockets != nil && y.sockets[i].owner.CompareAndSwap(int64(i)+1, 0) {
-				y.sockets[i].usedAt.Store(never)
+			if y.packages != nil && y.packages[i].owner.CompareAndSwap(int64(i)+1, 0) {
+				y.packages[i].usedAt.Store(never)
 			}
 		}
 	}
 	return y.idlers(asm.Cycles())
 }
 
-// idlers tells whether an idle processor polls.
+// idlers tells whether an idle VP polls.
 func (y *pollPolicy) idlers(now int64) bool {
 	for i := range y.vps {
 		if now-y.vps[i].lastIdlePoll.get() < y.lapse {
@@ -184,8 +184,9 @@ func (a *attachedEngine) register() (err error) {
 	return err
 }
 
-// idle is the idle hook: it polls on the LWP of a virtual processor with nothing to run. Busy: the LWP polls on.
-// Waiting: it may sleep in the Sleeper once the scheduler has it polled long enough. Quiet: it may sleep at once.
+// idle is the idle hook: it polls on the LWP of a VP with nothing to run. Busy: the LWP calls the hook again at once.
+// Waiting: the LWP calls the hook for sched.Config.PollSpin longer, and then may sleep in the Sleeper. Quiet: the LWP
+// may sleep at once, since nothing is pending, another thread polls, or the window is over.
 func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	e := a.engine
 	before := e.load.view()
@@ -236,7 +237,7 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	return a.persist(s, now)
 }
 
-// persist is the verdict of the idle hook: whether the virtual processor polls on.
+// persist is the verdict of the idle hook: whether the VP polls on.
 func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
 	e := a.engine
 	quiet := now - s.activeAt
@@ -254,8 +255,8 @@ func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
 	return hooks.Quiet
 }
 
-// window is how long, in cycles, an idle processor polls before it blocks in the kernel: the estimator takes a wake-up to
-// cost as much as polling for the BlockingDelay. While all processors compute the same estimator decides whether hooks
+// window is how long, in cycles, an idle VP polls before it blocks in the kernel: the estimator takes a wake-up to
+// cost as much as polling for the BlockingDelay. While all VPs compute the same estimator decides whether hooks
 // poll or the progressor blocks.
 func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 
@@ -289,7 +290,7 @@ func (a *attachedEngine) library(vp int) hooks.Verdict {
 	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
-// timer is the timer hook: it polls in the name of a virtual processor that is awake but may compute
+// timer is the timer hook: it polls in the name of a VP that is awake but may compute
 // without ever reaching a hook. When nothing has come for the BlockingDelay, and there is no
 // sleeper, it sends the progressor to the kernel. A sleeper that has fallen asleep before the latest request it wakes,
 // to look again.
@@ -337,14 +338,14 @@ func (a *attachedEngine) wakeClock() {
 	}
 }
 
-// notePoll notes that a waiter polls on its virtual processor now, so that the switch hook does not poll at once.
+// notePoll notes that a waiter polls on its VP now, so that the switch hook does not poll at once.
 func (a *attachedEngine) notePoll(now int64) {
 	if vp := a.scheduler.CurrentVP(); uint(vp) < uint(len(a.vps)) {
 		a.vps[vp].lastPoll.set(now)
 	}
 }
 
-// due polls for a virtual processor unless it polled within period (in cycles).
+// due polls for a VP unless it polled within period (in cycles).
 func (a *attachedEngine) due(vp int, period int64) hooks.Verdict {
 	if vp < 0 || vp >= len(a.vps) {
 		return hooks.Waiting

@@ -123,7 +123,7 @@ func TestIdleDistribution(t *testing.T) {
 	}
 }
 
-// When the poller of a socket goes to sleep, another idle one succeeds it; when it is the
+// When the poller of a package goes to sleep, another idle one succeeds it; when it is the
 // last one, it may block in the kernel, else it must not.
 func TestPollersSucceedEachOther(t *testing.T) {
 	e := with(t, func(p *Params) { p.IdleGap = 0 })
@@ -148,7 +148,7 @@ func TestPollersSucceedEachOther(t *testing.T) {
 	}
 	on(func() {
 		if polled(1) {
-			t.Error("two of one socket poll")
+			t.Error("two of one package poll")
 		}
 		if !a.othersPoll() {
 			t.Error("VP 1 is to block in the kernel though VP 0 polls")
@@ -163,7 +163,7 @@ func TestPollersSucceedEachOther(t *testing.T) {
 		}
 	})
 	if polled(0) {
-		t.Error("two of one socket poll")
+		t.Error("two of one package poll")
 	}
 }
 
@@ -293,7 +293,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 	finishes(t, "sleeper", wg.Wait)
 }
 
-// All processors compute; what arrives is found all the same: by the progressor, which blocks
+// All VPs compute; what arrives is found all the same: by the progressor, which blocks
 // in the kernel, and not at all by the hooks then.
 func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 	for name, open := range networks {
@@ -307,7 +307,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			var stop atomic.Bool
 			var computing atomic.Int32
 			var threads []sched.Thread
-			for vp := range vps { // each to a processor of its own, so that none is taken from its thread for another one
+			for vp := range vps { // each to a VP of its own, so that none is taken from its thread for another one
 				threads = append(threads, s.Spawn(sched.Attr{VPs: sched.OneVP(vp)}, func() {
 					for computing.Add(1); !stop.Load(); {
 					}
@@ -321,7 +321,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 					case h != 0 && h == a.progressor.goroutine.Load():
 						return e.load.view().watched()
 					case h != 0:
-						e.sleeper.wake() // a processor's LWP that was there when another one took up the processor: it may stay
+						e.sleeper.wake() // a VP's LWP that was there when another one took up the VP: it may stay
 					}
 					return false
 				})
@@ -341,9 +341,9 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 	}
 }
 
-// A processor's LWP that sleeps in the kernel when another one takes up the processor, and computes, may stay there:
+// A VP's LWP that sleeps in the kernel when another one takes up the VP, and computes, may stay there:
 // it is as good as the progressor, which has its turn when that one has left.
-func TestSleeperOutlastsItsProcessor(t *testing.T) {
+func TestSleeperOutlastsItsVP(t *testing.T) {
 	for name, open := range networks {
 		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod = 0, 0 })
 		s := newByHand(1)
@@ -359,7 +359,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		all.Go(func() { reported.Store((vpSleeper{e}).Sleep(new(atomic.Uint32))) })
 		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().watched() })
 		eventually(t, "the progressor, which the post has woken, is off again", func() bool { return a.progressor.state.Load() == off })
-		for range 100 { // its processor computes
+		for range 100 { // its VP computes
 			if v := s.set.Fire(hooks.Timer, 0); v != hooks.Quiet {
 				t.Fatalf("%s: %v at a tick though the LWP blocks", name, v)
 			}
@@ -371,7 +371,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		eventually(t, name+" arrives without a hook", func() bool { return r.got.Load() == 1 })
 		finishes(t, "the LWP", all.Wait)
 		if !reported.Load() {
-			t.Errorf("%s: the LWP does not look for its processor", name)
+			t.Errorf("%s: the LWP does not look for its VP", name)
 		}
 		eventually(t, "the progressor succeeds it", func() bool {
 			s.set.Fire(hooks.Timer, 0)
@@ -408,8 +408,8 @@ func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 	}
 }
 
-// A processor that does nothing but poll: threads are elsewhere, the hooks rest.
-func TestDedicatedProcessor(t *testing.T) {
+// A VP that does nothing but poll: threads are elsewhere, the hooks rest.
+func TestDedicatedVP(t *testing.T) {
 	e := with(t, func(p *Params) { p.Dedicated = 1 })
 	s := scheduler(t, sched.Config{VPs: 2})
 	stop := attach(t, e, s)

@@ -11,36 +11,29 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// progressor is an OS thread that makes progress for others. Its duty decides where it runs, and until when.
+// progressor is a goroutine of the engine that makes progress for others. README.md draws its states ("Which thread
+// polls, when"). Its duty decides where it runs, and until when:
 //
-//	      wake: a post, an idle VP that leaves the polling to goroutines,
-//	      the timer of VPs that all compute          a waiter polls, or polled a moment ago
-//	off ─────────────────────────────────▶ watching ◀──────────────────────────────────▶ watching: naps
-//	 ▲                                        │  no waiter polls: there are VPs ──▶ one of these is kicked ──▶ off
-//	 │ nothing is pending,                    ▼
-//	 │ another one sleeps for all          polling ──── in vain, or its CPU is wanted ──▶ blocking: the engine's sleeper
-//	 └────────────────────────────────────────┴◀──────── something arrives ─────────────────────┘
+//	duty        where                                         polls                             blocks
+//	serve       on any OS thread                              while no waiter and no VP does    when that is vain, or all VPs compute
+//	pollForAll  locked to an OS thread, in the place of a VP  as long as something is pending   never
 //
-//	duty       where                                polls                                  blocks
-//	serve      unbound, its goroutine not locked    while no waiter and no VP does         when that is vain, or all VPs compute
-//	dedicate   in the place of one VP               as long as something is pending        never
-//
-// The thread starts at the first wake, and ends with the attachment. If a handler ends its goroutine another goroutine
-// takes its place.
+// The goroutine starts at the first wake, and ends with the attachment. If a handler ends it another goroutine takes its
+// place.
 type progressor struct {
 	attached *attachedEngine
-	vp       int    // that it takes the place of; -1: it is unbound
+	vp       int    // the VP whose place it takes; -1: none, it runs on any OS thread
 	duty     func() // returns when there is nothing to do
 
-	started   atomic.Bool    // the thread was started, or never will be; wake and stop set it
-	stopping  atomic.Bool    // the thread ends; stop sets it
-	state     atomic.Uint32  // off ... blocking: wake leads out of off, the thread makes the other transitions
-	toKernel  atomic.Bool    // it goes to the kernel at once, since all VPs compute; the timer hook sets it, the thread clears it
+	started   atomic.Bool    // the goroutine was started, or never will be; wake and stop set it
+	stopping  atomic.Bool    // the goroutine ends; stop sets it
+	state     atomic.Uint32  // off ... blocking: wake leads out of off, the goroutine makes the other transitions
+	toKernel  atomic.Bool    // it goes to the kernel at once, since all VPs compute; the timer hook sets it, the goroutine clears it
 	goroutine atomic.Uintptr // asm.G of its goroutine
 	bell      chan struct{}  // ends off; it holds one
-	ended     chan struct{}  // closed when the thread has ended
+	ended     chan struct{}  // closed when the goroutine has ended
 
-	lowerProcs   func() // gives back the P that the thread has beside those of the program; nil: it has none
+	lowerProcs   func() // gives back the P that the goroutine has beside those of the program; nil: it has none
 	checkedProcs int64  // asm.Cycles of its last look at GOMAXPROCS
 }
 
@@ -59,7 +52,7 @@ const (
 	checkProcsGap = int64(2 * time.Second) // between two looks whether the program has set GOMAXPROCS
 )
 
-// init sets up a progressor; wake starts its thread.
+// init sets up a progressor; wake starts its goroutine.
 func (r *progressor) init(a *attachedEngine, vp int, duty func()) {
 	r.attached, r.vp, r.duty = a, vp, duty
 	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
@@ -255,11 +248,11 @@ func (r *progressor) progress() bool {
 	return r.block() || !wanted
 }
 
-// blockForAll is for the time when all processors compute and nothing has come for the BlockingDelay: the progressor
-// blocks in the kernel, as the engine's sleeper. Then the hooks of the processors need not poll, and an arrival is
-// handled when it comes, not at the next tick (TD09: blocking calls on a spare LWP). The timer hook sends the progressor
+// blockForAll is for the time when all VPs compute and nothing has come for the BlockingDelay: the progressor
+// blocks in the kernel, as the engine's sleeper. Then the hooks of the VPs need not poll, and an arrival is
+// handled when it comes, not at the next tick (TD09 makes blocking calls on a spare LWP). The timer hook sends the progressor
 // there only if the engine has no sleeper: an LWP that sleeps in the kernel stays the sleeper until something comes, also
-// if another LWP has taken up its processor since.
+// if another LWP has taken up its VP since.
 func (r *progressor) blockForAll() {
 	for r.block() {
 	}
@@ -269,7 +262,7 @@ func (r *progressor) blockForAll() {
 func (r *progressor) block() bool {
 	e := r.attached.engine
 	if r.stopping.Load() || r.attached.idlers(asm.Cycles()) {
-		return false // an idle processor polls, or blocks itself
+		return false // an idle VP polls, or blocks itself
 	}
 	r.state.Store(blocking)
 	n := refused
@@ -281,15 +274,15 @@ func (r *progressor) block() bool {
 	r.attached.handOver(woken)
 	switch n {
 	case refused, unready:
-		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer hook may send it again
+		return false // nothing is pending, or an idle VP blocks, or hooks find something: the timer hook may send it again
 	case arrived:
 		return !e.arrivals.UsuallyShort() // for arrivals that follow each other closely hooks poll
 	}
 	return e.load.view().pending() != 0
 }
 
-// pollForAll is the duty of the dedicated processor, which runs no threads: it polls as long as
-// requests are pending. No other processor polls at its hooks then, and none blocks in the kernel. (TBD09
+// pollForAll is the duty of the dedicated VP, which runs no threads: it polls as long as
+// requests are pending. No other VP polls at its hooks then, and none blocks in the kernel. (TBD09
 // measures what that costs the computation.)
 func (r *progressor) pollForAll() {
 	e := r.attached.engine
@@ -315,8 +308,8 @@ type spareable interface {
 	BindTo(vp int) (free func(), err error)
 }
 
-// dedicate takes the processor from the scheduler, and starts a progressor in its place. ErrParameter: the scheduler has
-// no such processor, or no other one, or cannot give one away.
+// dedicate takes the VP from the scheduler, and starts a progressor in its place. ErrParameter: the scheduler has
+// no such VP, or no other one, or cannot give one away.
 func (a *attachedEngine) dedicate(vp int) (err error) {
 	s, ok := a.scheduler.(spareable)
 	switch {

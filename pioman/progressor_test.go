@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// A processor that is refused the kernel because the progressor is there sleeps on its own, and
-// relies on that one: when it leaves, while something is pending, a processor has to look.
+// A VP that is refused the kernel because the progressor is there sleeps on its own, and
+// relies on that one: when it leaves, while something is pending, a VP has to look.
 func TestSpareLWPHandsBack(t *testing.T) {
 	e := engine(t, Config{})
 	s := newByHand(2)
@@ -21,14 +21,14 @@ func TestSpareLWPHandsBack(t *testing.T) {
 		return a.progressor.state.Load() == blocking && e.load.view().asleep()
 	})
 	if (vpSleeper{e}).Sleep(new(atomic.Uint32)) {
-		t.Fatal("a processor may sleep in the kernel beside the progressor")
+		t.Fatal("a VP may sleep in the kernel beside the progressor")
 	}
 	before := s.kicks.Load()
 	a.vps[1].lastIdlePoll.set(asm.Cycles() + asm.ToCycles(int64(forever/4))) // better placed, and no sleeper
 	e.sleeper.wake()
-	eventually(t, "a processor has to look", func() bool { return s.kicks.Load() > before })
+	eventually(t, "a VP has to look", func() bool { return s.kicks.Load() > before })
 	if vp := s.kicked.Load(); vp != -1 {
-		t.Errorf("processor %d was kicked, which may not be the one that sleeps", vp)
+		t.Errorf("VP %d was kicked, which may not be the one that sleeps", vp)
 	}
 	eventually(t, "the progressor waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.progressor.state.Load() == off })
 	if a.progressor.toKernel.Load() {

@@ -10,7 +10,7 @@ import (
 )
 
 // line is the distance, in bytes, between words that different cores write: two cache lines,
-// since processors fetch them in pairs.
+// since CPUs fetch them in pairs.
 const line = 128
 
 // roundOutcome is how a round has ended; the outcome of several queues is the greatest.

@@ -10,7 +10,7 @@ import (
 )
 
 // relax is a pause of a caller that spins for another thread, the i-th pause from 0: an instruction, then a yield, at
-// last a sleep of 50 us. inside says that the caller is a handler, a hook, or the holder of a latch, which must not
+// last a sleep of 50 us. inside says that the caller is a handler, a hook, or the holder of a spinLock, which must not
 // switch threads: then relax yields the CPU to other OS threads only.
 func relax(i int, inside bool) {
 	switch {
@@ -28,17 +28,17 @@ func relax(i int, inside bool) {
 // yieldCPU lets other OS threads and processes run on the CPU.
 func yieldCPU() { kernel.Yield() }
 
-// latch is a spin lock for operations that are rare and short, and allowed where a caller
+// spinLock is for operations that are rare and short, and allowed where a caller
 // must not block, such as adding a source inside a handler.
-type latch struct{ w atomic.Uint32 }
+type spinLock struct{ w atomic.Uint32 }
 
-func (h *latch) lock() {
+func (h *spinLock) lock() {
 	for i := 0; !h.w.CompareAndSwap(0, 1); i++ {
 		relax(i, true)
 	}
 }
 
-func (h *latch) unlock() { h.w.Store(0) }
+func (h *spinLock) unlock() { h.w.Store(0) }
 
 // slept is how a sleep in the kernel ended.
 type slept uint8

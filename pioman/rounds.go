@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// Poll runs one bounded round: it polls each task at most once, of the queues from the leaf of the caller's virtual
-// processor to the root; on a plain goroutine, of all queues. Handlers run on the caller's stack. Poll never waits: it
+// Poll runs one bounded round: it polls each task at most once, of the queues from the leaf of the caller's VP
+// to the root; on a plain goroutine, of all queues. Handlers run on the caller's stack. Poll never waits: it
 // skips a queue that another poller holds. It returns hooks.Busy if something happened in this round, else hooks.Waiting
 // if something is pending, else hooks.Quiet. It takes about 20 ns, plus the handlers.
 func (e *Engine) Poll() hooks.Verdict {
@@ -40,7 +40,7 @@ func (e *Engine) Turn(*Task) Status {
 	return Again
 }
 
-// here returns the virtual processor of the caller; -1: the caller is on none, or the engine has one queue only.
+// here returns the VP of the caller; -1: the caller is on none, or the engine has one queue only.
 func (e *Engine) here() int {
 	if a := e.attached.Load(); a != nil && len(e.tree.Load().ways) > 0 {
 		return a.scheduler.CurrentVP()
@@ -48,7 +48,7 @@ func (e *Engine) here() int {
 	return -1
 }
 
-// poll makes the round of a virtual processor; vp < 0: that of a poller that is on none.
+// poll makes the round of a VP; vp < 0: that of a poller that is on none.
 func (e *Engine) poll(vp int) roundOutcome { return e.visit(vp, false) }
 
 // visit is poll. whole: it visits all queues from the leaf to the root, also those that are not due in this round. It
@@ -66,7 +66,7 @@ func (e *Engine) visit(vp int, whole bool) roundOutcome {
 	return out
 }
 
-// own makes a round of the leaf of a virtual processor alone.
+// own makes a round of the leaf of a VP alone.
 func (e *Engine) own(vp int) roundOutcome {
 	way := e.tree.Load().way(vp)
 	if way == nil {
@@ -102,7 +102,7 @@ func (e *Engine) tasks() bool {
 // queues lists all queues.
 func (e *Engine) queues() []*Queue { return e.tree.Load().queues }
 
-// settle settles the queues that a virtual processor visits (vp < 0: all). See mark.
+// settle settles the queues that a VP visits (vp < 0: all). See mark.
 func (e *Engine) settle(vp int) {
 	for _, n := range e.tree.Load().visits(vp) {
 		n.queue.settle()

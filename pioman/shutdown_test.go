@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Owners on two processors and off them do all that one can do with tasks and functions of Then, while the engine
+// Owners on two VPs and off them do all that one can do with tasks and functions of Then, while the engine
 // is hooked and unhooked, and at some moment closed. Nothing runs after that on memory that is the
 // owner's, nothing hangs, nothing is left.
 func TestTaskSetAndShutdown(t *testing.T) {

@@ -17,7 +17,7 @@ type kernelSleeper struct {
 	kernel  atomic.Pointer[sleepSet] // nil before its first use, and after close
 	armed   []Source                 // that disarm is to disarm; only the holder uses it
 
-	mu     latch
+	mu     spinLock
 	closed bool // under mu
 }
 
@@ -151,7 +151,7 @@ func (s *kernelSleeper) disarm() {
 	s.armed = nil
 }
 
-// shortestPause is the least IdleGap for which an idle processor sleeps between two polls.
+// shortestPause is the least IdleGap for which an idle VP sleeps between two polls.
 const shortestPause = 50 * time.Microsecond
 
 // pause is the sleep between two polls where no thread may block until something comes (Params.SpareLWPs 0).

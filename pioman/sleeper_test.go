@@ -68,7 +68,7 @@ func TestNoLostWakeUp(t *testing.T) {
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
 			e := engine(t, Config{})
-			s := newByHand(1) // its processor is the sleeping goroutine below
+			s := newByHand(1) // its VP is the sleeping goroutine below
 			attach(t, e, s)
 			net := open(t)
 			r := newReceiver(t, e, net)
@@ -147,7 +147,7 @@ func TestNoLostWakeUp(t *testing.T) {
 }
 
 // The same from end to end: threads that wait for the network on a real scheduler
-// whose processors fall asleep between two messages.
+// whose VPs fall asleep between two messages.
 func TestNoLostMessage(t *testing.T) {
 	rounds := effort.Of(2000)
 	for name, open := range networks {

@@ -110,7 +110,7 @@ func TestSubmissionsAreLinearizable(t *testing.T) {
 }
 
 // No task gets lost or comes twice, and each producer's come in order, with
-// more producers than processors.
+// more producers than VPs.
 func TestSubmissionsStress(t *testing.T) {
 	const producers = 8
 	each := 20000

@@ -77,11 +77,11 @@ func (e *Engine) countBlind(opt Options, n int32) {
 	}
 }
 
-// Need announces that a request is pending: until the matching Done, hooks poll, and idle virtual
-// processors watch the sources. The caller decides what counts as one request: package nmad counts a
+// Need announces that a request is pending: until the matching Done, hooks poll, and idle VPs
+// watch the sources. The caller decides what counts as one request: package nmad counts a
 // gate with requests under way once, however many these are; a waiter that sleeps counts itself
 // (Completion.Wait). Need is one atomic addition; the first request that a plain goroutine posts while all
-// virtual processors sleep also wakes one (a few microseconds). It never blocks, and is allowed inside handlers and
+// VPs sleep also wakes one (a few microseconds). It never blocks, and is allowed inside handlers and
 // hooks.
 func (e *Engine) Need() {
 	if e.watch != nil {
@@ -125,7 +125,7 @@ func (e *Engine) Pending() int {
 }
 
 // wakePoller makes a poller come for a request that was just posted; v is the load word after it. A poster that carries a
-// virtual processor of a hooked engine wakes no other thread: its processor is awake, and its own hooks poll before it
+// VP of a hooked engine wakes no other thread: its VP is awake, and its own hooks poll before it
 // sleeps; the kick makes its timer tick. A goroutine wakes the sleeper, or the progressor; but where goroutines poll and
 // the progressor watches it wakes nothing, since the poster itself mostly polls next. Of an explicit engine wakePoller
 // wakes no poller: its waiters poll.

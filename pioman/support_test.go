@@ -130,7 +130,7 @@ type box struct{ sched.Sleeper }
 
 func newByHand(vps int) *byHand { return newPlaced(vps, nil) }
 
-// newPlaced is newByHand for a machine whose PUs the virtual processors are on in turn.
+// newPlaced is newByHand for a machine whose PUs the VPs are on in turn.
 func newPlaced(vps int, machine *topo.Topology) *byHand {
 	for calls.GoroutinesPoll(asm.Cycles()) != 0 { // of the test before: its idle hooks would stand back
 		time.Sleep(50 * time.Microsecond)

@@ -86,9 +86,9 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 // the signal includes Failed.
 func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
 
-// SetCPUs asks pollers near the processors of set to poll the task: Submit puts it into the queue of the lowest topology
-// item that covers them. This is a hint for locality: if none of these processors polls, another one
-// polls the task (tree.go). An empty set stands for any processor. The owner calls SetCPUs while the
+// SetCPUs asks pollers near the CPUs of set to poll the task: Submit puts it into the queue of the lowest topology
+// item that covers them. This is a hint for locality: if no VP on these CPUs polls, another one
+// polls the task (tree.go). An empty set stands for any CPU. The owner calls SetCPUs while the
 // task is inactive.
 func (t *Task) SetCPUs(set CPUSet) {
 	if t.cpus, t.opt = set, t.opt&^hasCPUs; !set.Empty() {

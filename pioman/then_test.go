@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// hookedEngine is an engine with the hooks of two processors.
+// hookedEngine is an engine with the hooks of two VPs.
 func hookedEngine(t *testing.T, c Config) (*Engine, *sched.Scheduler) {
 	e, s := engine(t, c), scheduler(t, sched.Config{VPs: 2, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	attach(t, e, s)
@@ -136,7 +136,7 @@ func TestThenIsOutsideOfTheQueue(t *testing.T) {
 // An idle process wakes up for a function; the signaller is a goroutine, a thread, or a handler.
 func TestThenWakes(t *testing.T) {
 	e, s := hookedEngine(t, Config{})
-	p := newPipe(t) // with a source that says nothing idle processors sleep for good
+	p := newPipe(t) // with a source that says nothing idle VPs sleep for good
 	if err := e.AddSource(p); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestThenOfAClosedEngine(t *testing.T) {
 	parkersFree(t)
 }
 
-// Signals, and waiters whose time is up, on the same completions, from two processors and goroutines, and the engine
+// Signals, and waiters whose time is up, on the same completions, from two VPs and goroutines, and the engine
 // closed at some moment: each function is called once, and never two at a time.
 func TestThenRaces(t *testing.T) {
 	rounds := effort.Of(200)

@@ -16,8 +16,8 @@ type CompletionCase struct {
 }
 
 var (
-	_ marcel.Case   = CompletionCase{}
-	_ marcel.Poller = CompletionCase{}
+	_ marcel.Case        = CompletionCase{}
+	_ marcel.PollingCase = CompletionCase{}
 )
 
 // Case returns the case of a marcel.Select that can be taken once any of bits is set, or the engine is closed.
@@ -61,10 +61,10 @@ func (x CompletionCase) Poll() bool {
 
 // Enlist is for Select. It enters the queue of a parker's semaphore, so that a
 // signaller wakes a Select as it wakes a Wait.
-func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistFor(w, Reason{}) }
+func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistAs(w, Reason{}) }
 
-// EnlistFor is Enlist for a reason that Waiters gives.
-func (x CompletionCase) EnlistFor(w *sched.Waiter, why Reason) bool {
+// EnlistAs is Enlist as a wait for a reason, which Waiters gives.
+func (x CompletionCase) EnlistAs(w *sched.Waiter, why Reason) bool {
 	if x.over() {
 		return false
 	}

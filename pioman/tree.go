@@ -9,43 +9,43 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// CPUSet is a set of processors, by the numbers that the system gives them. For SetCPUs the empty set stands for all.
+// CPUSet is a set of CPUs, by the numbers that the system gives them. For SetCPUs the empty set stands for all.
 type CPUSet = topo.CPUSet
 
 // taskTree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It has the shape of the scheduler's tree of run
 // queues (sched.Scheduler.Queues): one queue for each item of the machine's topology that has siblings, down to the
-// virtual processors. Without a scheduler, and with a single virtual processor, it is the root alone.
+// VPs. Without a scheduler, and with a single VP, it is the root alone.
 //
 //	         root                    tasks that may run anywhere: the root's queue,
 //	      /        \                 the same in every tree of an engine
 //	   NUMA 0     NUMA 1             a CPU set: the lowest item that covers it
 //	  /  |  \     /  |  \
-//	leaf leaf ...       leaf         a virtual processor's
+//	leaf leaf ...       leaf         a VP's
 //
-// # Which processor visits which queue
+// # Which VP visits which queue
 //
-// A round of a virtual processor goes from its leaf to the root. If k children of an item have polled lately, a virtual
-// processor visits the item in every k-th of its rounds; on the way up the factors are multiplied. So an item gets about
-// one visit while each processor below it makes one round. Processors that sleep or compute do not count: a poller that
-// is alone in its part of the machine visits its whole path in every round.
+// A round of a VP goes from its leaf to the root. If k children of an item have polled lately, a VP visits the item in
+// every k-th of its rounds; on the way up the factors are multiplied. So an item gets about one visit while each VP below
+// it makes one round. VPs that sleep or compute do not count: a poller that is alone in its part of the machine visits its
+// whole path in every round.
 //
 // # No task starves
 //
 // While requests are pending a poller makes rounds, or the sleeper sleeps and is
 // woken (README.md). Each queue gets its visits, whichever pollers there are:
 //
-//  1. A poller on no virtual processor (a goroutine, the Sleeper, any poller of an engine
+//  1. A poller on no VP (a goroutine, the Sleeper, any poller of an engine
 //     that is not hooked) visits every queue in every round.
-//  2. If some virtual processor below a queue makes rounds it visits the queue: its
+//  2. If some VP below a queue makes rounds it visits the queue: its
 //     leaf in every round, an item above in one of so many rounds as there are
-//     processors below the item.
-//  3. If none makes rounds the queue is neglected: its processors sleep,
+//     VPs below the item.
+//  3. If none makes rounds the queue is neglected: its VPs sleep,
 //     compute, are disabled or in a blocking call. The survey finds it by their counts of
 //     rounds, and visits it. Every poller makes a survey in every sixty-fourth of
 //     its rounds, and the timer hook at every tick, unless one was made in the
 //     last 100 us.
 //
-// By 3 no queue depends on its own processors, nor on the timer; by 1 the Sleeper has
+// By 3 no queue depends on its own VPs, nor on the timer; by 1 the Sleeper has
 // visited all queues before it sleeps.
 //
 // The slices do not change once the tree is in use; replant makes another tree.
@@ -53,9 +53,9 @@ type taskTree struct {
 	runQueues []*sched.Queue // the scheduler's run queues, in the order of nodes; nil: no scheduler
 	nodes     []*taskNode    // outer ones first: nodes[0] is the root
 	queues    []*Queue       // of nodes
-	ways      [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
-	visitors  []visitor      // by virtual processor
-	byCPU     []*taskNode    // by the number of a CPU, its leaf; nil: no virtual processor there
+	ways      [][]*taskNode  // by VP: from the leaf to the root; none if there is the root alone
+	visitors  []visitor      // by VP
+	byCPU     []*taskNode    // by the number of a CPU, its leaf; nil: no VP there
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
@@ -69,16 +69,16 @@ type taskNode struct {
 	up     *taskNode // the parent; nil: it is the root
 	vps    []int     // below it
 	cpus   CPUSet    // of vps
-	others CPUSet    // of the other virtual processors of the tree
+	others CPUSet    // of the other VPs of the tree
 
 	_         [line]byte
 	share     atomic.Uint32 // how many children have polled lately, at least 1; the survey writes, rarely, pollers read
-	neglected atomic.Bool   // no processor below has made a round between the last two surveys; the survey writes
+	neglected atomic.Bool   // no VP below has made a round between the last two surveys; the survey writes
 	live      uint32        // children that have polled; only the survey uses it
 	_         [line - 12]byte
 }
 
-// visitor counts the rounds of a virtual processor, on cache lines of its own.
+// visitor counts the rounds of a VP, on cache lines of its own.
 type visitor struct {
 	rounds atomic.Uint32 // the LWP and the timer write, the survey reads
 	seen   uint32        // rounds at the last survey; only the survey uses it
@@ -130,7 +130,7 @@ func (tr *taskTree) grow(e *Engine) {
 	}
 }
 
-// way returns the nodes that a virtual processor visits, from its leaf to the root; nil: there is no such processor.
+// way returns the nodes that a VP visits, from its leaf to the root; nil: there is no such VP.
 func (tr *taskTree) way(vp int) []*taskNode {
 	if uint(vp) < uint(len(tr.ways)) {
 		return tr.ways[vp]
@@ -138,7 +138,7 @@ func (tr *taskTree) way(vp int) []*taskNode {
 	return nil
 }
 
-// visits returns the nodes that a virtual processor visits, or, for a poller on none (vp below 0), all nodes.
+// visits returns the nodes that a VP visits, or, for a poller on none (vp below 0), all nodes.
 func (tr *taskTree) visits(vp int) []*taskNode {
 	if way := tr.way(vp); way != nil {
 		return way
@@ -147,7 +147,7 @@ func (tr *taskTree) visits(vp int) []*taskNode {
 }
 
 // covering returns the queue of the lowest node that covers those CPUs of the set which have
-// virtual processors; if none has, the root's. It allocates nothing.
+// VPs; if none has, the root's. It allocates nothing.
 func (tr *taskTree) covering(set CPUSet) *Queue {
 	for cpu := range set.All() {
 		if cpu < len(tr.byCPU) && tr.byCPU[cpu] != nil {
@@ -161,7 +161,7 @@ func (tr *taskTree) covering(set CPUSet) *Queue {
 	return tr.nodes[0].queue
 }
 
-// round makes a round of a virtual processor. whole: it visits all queues from the leaf to the root, also those that are
+// round makes a round of a VP. whole: it visits all queues from the leaf to the root, also those that are
 // not due in this round.
 func (tr *taskTree) round(e *Engine, vp int, whole bool) (out roundOutcome) {
 	v := &tr.visitors[vp].rounds
@@ -196,7 +196,7 @@ func (tr *taskTree) everywhere(e *Engine) (out roundOutcome) {
 	return out
 }
 
-// survey counts the processors that poll, and makes a round of each neglected queue. One poller at
+// survey counts the VPs that poll, and makes a round of each neglected queue. One poller at
 // a time counts, at most once per surveyPeriod; in other calls survey does nothing.
 func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	now := asm.Cycles()
@@ -215,7 +215,7 @@ func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	return out
 }
 
-// count finds the processors that have made rounds since the last survey, and sets share and neglected of each node. The
+// count finds the VPs that have made rounds since the last survey, and sets share and neglected of each node. The
 // caller holds counting.
 func (tr *taskTree) count() {
 	for _, n := range tr.nodes {

@@ -27,7 +27,7 @@ func synthetic(t testing.TB, description string) *topo.Topology {
 }
 
 // planted makes an engine over a described machine, hooked to a scheduler by hand
-// with a virtual processor for each PU.
+// with a VP for each PU.
 func planted(t testing.TB, description string, tune func(*Params)) (*Engine, *byHand) {
 	t.Helper()
 	m := synthetic(t, description)
@@ -69,7 +69,7 @@ func TestTreeShape(t *testing.T) {
 		tr := e.tree.Load()
 		if x.queues == 1 {
 			if tr.way(0) != nil {
-				t.Errorf("%s: one processor has a way", x.machine)
+				t.Errorf("%s: one VP has a way", x.machine)
 			}
 			continue
 		}
@@ -86,7 +86,7 @@ func TestTreeShape(t *testing.T) {
 	}
 }
 
-// Only items with virtual processors count: a scheduler on two PUs of one node of a large
+// Only items with VPs count: a scheduler on two PUs of one node of a large
 // machine has two leaves and a root.
 func TestTreeOfAPartOfTheMachine(t *testing.T) {
 	e := engine(t, Config{})
@@ -94,7 +94,7 @@ func TestTreeOfAPartOfTheMachine(t *testing.T) {
 	if n := len(e.queues()); n != 3 {
 		t.Fatalf("%d queues, want 3", n)
 	}
-	near := counter(t, e, 1, 5, 9) // 5 and 9 have no virtual processor
+	near := counter(t, e, 1, 5, 9) // 5 and 9 have no VP
 	if q := e.tree.Load().way(1)[0].queue; q.submitted.empty() {
 		t.Error("a set of which one CPU is ours does not go to its leaf")
 	}
@@ -130,7 +130,7 @@ func TestCovering(t *testing.T) {
 	}
 }
 
-// With all processors polling, each level sees about one visit per round of all its
+// With all VPs polling, each level sees about one visit per round of all its
 // children: every fourth round of each of four.
 func TestParentsEveryKthRound(t *testing.T) {
 	const vps, rounds = 16, 160
@@ -176,7 +176,7 @@ func TestPollVisitsTheWholeWay(t *testing.T) {
 		e.Poll()
 	}
 	if own.Load() != 10 || root.Load() != 10 || other.Load() != 0 {
-		t.Errorf("ten polls on processor 1: own leaf %d, the other's %d, root %d; want 10, 0, 10", own.Load(), other.Load(), root.Load())
+		t.Errorf("ten polls on VP 1: own leaf %d, the other's %d, root %d; want 10, 0, 10", own.Load(), other.Load(), root.Load())
 	}
 	for range 10 {
 		e.poll(1)
@@ -186,7 +186,7 @@ func TestPollVisitsTheWholeWay(t *testing.T) {
 	}
 }
 
-// Rule 1: a poller on no virtual processor visits all queues.
+// Rule 1: a poller on no VP visits all queues.
 func TestAGoroutinePollsAllQueues(t *testing.T) {
 	e, _ := planted(t, "numa:4 l3:1 core:4 pu:1", neverSurvey)
 	var all []*atomic.Int64
@@ -202,8 +202,8 @@ func TestAGoroutinePollsAllQueues(t *testing.T) {
 	}
 }
 
-// Rule 3: a queue whose processors make no rounds is polled by any that does, be it one
-// processor, in its hooks alone, or the timer in the name of one.
+// Rule 3: a queue whose VPs make no rounds is polled by any that does, be it one
+// VP, in its hooks alone, or the timer in the name of one.
 func TestNeglectedQueuesArePolled(t *testing.T) {
 	for _, how := range []string{"idle", "timer"} {
 		e, s := planted(t, "numa:4 l3:1 core:4 pu:1", nil)

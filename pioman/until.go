@@ -16,7 +16,7 @@ const (
 
 // PollUntil polls until met returns true, for a condition that signals no Completion, such as a flag in memory that
 // another process sets. It returns false when it has polled in vain for about as long as Wait does before it sleeps, or
-// sooner where other threads want the processor: then the caller sleeps until a message comes, or on a Completion. Only
+// sooner where other threads want the VP, or the CPU: then the caller sleeps until a message comes, or on a Completion. Only
 // the calling thread calls met, which must be cheap and must not block. PollUntil is for threads and plain goroutines,
 // and allocates nothing.
 func (e *Engine) PollUntil(met func() bool) bool {
@@ -29,7 +29,7 @@ func (e *Engine) PollUntil(met func() bool) bool {
 			if sched.Poll(politeSpin, true, u.look) {
 				return true
 			}
-			if sched.OnThread() && sched.Ready() {
+			if sched.OnThread() && sched.OthersReady() {
 				break
 			}
 		}
@@ -57,19 +57,19 @@ type until struct {
 func (u *until) look() sched.Found {
 	if u.looks++; u.polite {
 		if u.met() {
-			return sched.Arrived
+			return sched.FoundArrived
 		}
 		if u.looks%4 == 0 {
 			u.engine.poll(u.vp)
 		}
-		return sched.Nothing
+		return sched.FoundNothing
 	}
 	for range glances {
 		if u.met() {
-			return sched.Arrived
+			return sched.FoundArrived
 		}
 		asm.Pause()
 	}
 	u.engine.poll(u.vp)
-	return sched.Nothing
+	return sched.FoundNothing
 }

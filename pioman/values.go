@@ -24,7 +24,7 @@ func either(no, yes string) func(bool) string {
 }
 
 // onOff and idlers format switches; idlers is for Params.AllIdle: the VPs that poll when they are idle.
-var onOff, idlers = either("off", "on"), either("socket", "all")
+var onOff, idlers = either("off", "on"), either("package", "all")
 
 // maxTime is the longest time that a parameter may have; in cycles it fits into 64 bits.
 const maxTime = time.Hour

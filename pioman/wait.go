@@ -8,11 +8,14 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Wait blocks the calling thread or goroutine until any of bits is set. First it polls, for Params.BusyWait, 5 us. Then,
-// if the engine is hooked,
-// it sleeps and leaves the polling to the hooks. Otherwise it goes on polling, lets other
-// threads run in between, and after 1.5 ms without success sleeps in the
-// kernel until a source or a signal wakes it: then one waiter sleeps for all.
+// Wait blocks the calling thread or goroutine until any of bits is set. First it polls, for Params.BusyWait, 5 us. What
+// it does then depends on the caller:
+//
+//   - A thread of a hooked engine sleeps, and leaves the polling to the hooks.
+//   - A goroutine polls on, for at most 1.5 ms, and less if that was vain lately. It stops as soon as others want its P
+//     or its CPU, or poll. Then it sleeps in the kernel until a source or a signal wakes it; one waiter does that for all
+//     others. While the VPs of a hooked engine are awake the goroutine leaves that to them.
+//   - A thread of an engine that is not hooked does as a goroutine does, but lets other threads run between its polls.
 //
 // e is the engine that makes the progress, nil: Default. Any number of threads and goroutines may wait at the same time.
 // Wait allocates nothing in steady state. Errors: ErrInHandler inside a handler of e, ErrNoBits if bits is 0,
@@ -44,18 +47,19 @@ func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{cancel: true})
 }
 
-// Park is Wait for a waiter that has polled for the bits itself: it sleeps at once.
+// Park is Wait for a waiter that has polled for the bits itself: it leaves out the polls of Params.BusyWait. A thread of a
+// hooked engine sleeps at once. Any other caller first polls on for at most 1.5 ms, as in Wait.
 func (c *Completion) Park(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{polled: true})
 }
 
-// ParkFor is Park for a reason that Waiters gives.
-func (c *Completion) ParkFor(e *Engine, bits uint32, why Reason) error {
+// ParkAs is Park as a wait for a reason, which Waiters gives.
+func (c *Completion) ParkAs(e *Engine, bits uint32, why Reason) error {
 	return c.await(e, want{bits: bits}, how{polled: true, why: why})
 }
 
-// WaitFor is Wait for a reason that Waiters gives.
-func (c *Completion) WaitFor(e *Engine, bits uint32, why Reason) error {
+// WaitAs is Wait as a wait for a reason, which Waiters gives.
+func (c *Completion) WaitAs(e *Engine, bits uint32, why Reason) error {
 	return c.await(e, want{bits: bits}, how{why: why})
 }
 
@@ -63,7 +67,7 @@ func (c *Completion) WaitFor(e *Engine, bits uint32, why Reason) error {
 type how struct {
 	ctx    context.Context // its end ends the wait; nil: none
 	cancel bool            // a cancel of the thread ends the wait
-	polled bool            // the caller has polled, so the wait sleeps at once
+	polled bool            // the caller has polled: leave out the polls of Params.BusyWait
 	why    Reason          // for Waiters
 }
 
@@ -140,19 +144,19 @@ func (w *wait) look() sched.Found {
 		out := w.engine.poll(w.vp)
 		w.hasNews = w.hasNews || out == moved
 		if w.met() {
-			return sched.Arrived
+			return sched.FoundArrived
 		}
 		if out < polled {
 			asm.Pause()
 		}
 	}
 	if w.over() {
-		return sched.Enough
+		return sched.FoundEnough
 	}
 	if !w.polite {
 		w.looks = 4
 	}
-	return sched.Nothing
+	return sched.FoundNothing
 }
 
 // block waits after the first polls. The wait itself counts as a pending request, so that pollers poll.
@@ -208,8 +212,8 @@ func (w *wait) leave(p *parker, began int64) {
 	}
 }
 
-// vpsAwake tells whether some virtual processor runs threads or polls. Then a goroutine does not sleep in the kernel for
-// all: each message for a thread would wake the goroutine.
+// vpsAwake tells whether some VP runs threads or polls. Then a goroutine does not sleep in the kernel for all: each
+// message for a thread would wake the goroutine.
 func (e *Engine) vpsAwake() bool {
 	a := e.attached.Load()
 	if a == nil || e.closed.Load() {
@@ -289,7 +293,7 @@ func (w *wait) insist() bool {
 		if e.attached.Load() != nil {
 			return true
 		}
-		if sched.Ready() {
+		if sched.OthersReady() {
 			sched.Yield()
 		} else {
 			yieldCPU()

@@ -23,7 +23,7 @@ type ReasonKind struct {
 
 // reasonKinds are all kinds, each at its number; number 0 stands for no reason.
 var reasonKinds struct {
-	mu  latch
+	mu  spinLock
 	all atomic.Pointer[[]*ReasonKind]
 }
 

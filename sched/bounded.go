@@ -39,11 +39,11 @@ type BoundedWait struct {
 	limit  timer   // its at is when the time limit is over
 	expiry *Waiter // the node that the time limit ends the wait for; nil: no limit
 
-	ch       chan struct{}   // of a goroutine, of capacity 1
-	latch    *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
-	goTimer  *time.Timer     // a goroutine's, kept for the next wait
-	done     <-chan struct{} // of a goroutine's context, nil: none
-	doneNode *Waiter
+	ch           chan struct{}   // of a goroutine, of capacity 1
+	synctestLock *sync.Mutex     // of a goroutine inside testing/synctest, instead of ch: locked, and its waker unlocks it; see inSynctest
+	goTimer      *time.Timer     // a goroutine's, kept for the next wait
+	done         <-chan struct{} // of a goroutine's context, nil: none
+	doneNode     *Waiter
 
 	last, first Waiter
 	otherNodes  []Waiter
@@ -71,8 +71,8 @@ func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 		t.bounded = b
 	case t != nil && t.bounded.t == nil:
 		b = t.bounded
-	case t == nil && inBubble():
-		b = (&BoundedWait{latch: newLatch()}).adopt()
+	case t == nil && inSynctest():
+		b = (&BoundedWait{synctestLock: newSynctestLock()}).adopt()
 	default:
 		if b = boundedWaits.Get(); b == nil {
 			b = (&BoundedWait{ch: make(chan struct{}, 1)}).adopt()
@@ -99,8 +99,7 @@ func (b *BoundedWait) adopt() *BoundedWait {
 // adopt makes w a node of b.
 func (w *Waiter) adopt(b *BoundedWait) { w.b, w.bounded = b, true }
 
-// As sets the kind of the wait. The owner calls it before Wait. If Cancel ends the wait, Wait returns nil, and the owner calls
-// EndWait when its own state is consistent again.
+// As sets the kind of the wait, which says whether Cancel ends it. The owner calls As before Wait.
 func (b *BoundedWait) As(k Kind) { b.kind = k }
 
 // Node returns node i.
@@ -182,8 +181,9 @@ func (b *BoundedWait) Unwatch(w *Waiter) {
 	}
 }
 
-// Wait parks the caller until the wait has been ended, and returns the node for
-// which it was. The other nodes may still stand in their queues.
+// Wait parks the caller until the wait has been ended, and returns the node for which it was ended. The other nodes may
+// still stand in their queues. Wait returns nil if Cancel has ended the wait: then the owner takes its nodes out of the
+// queues, and calls EndWait when its own state is consistent again.
 func (b *BoundedWait) Wait() *Waiter {
 	switch {
 	case b.Expired() && b.claimFor(b.expiry, b.ticket.Load()):
@@ -197,8 +197,8 @@ func (b *BoundedWait) Wait() *Waiter {
 
 // sleep blocks the owner, a goroutine, until the wait is over.
 func (b *BoundedWait) sleep() {
-	if b.latch != nil {
-		b.latch.Lock()
+	if b.synctestLock != nil {
+		b.synctestLock.Lock()
 		return
 	}
 	if b.expiry == nil && b.done == nil {
@@ -243,8 +243,8 @@ func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 func (b *BoundedWait) wake(c *co) {
 	t := b.t
 	if t == nil {
-		if b.latch != nil {
-			b.latch.Unlock()
+		if b.synctestLock != nil {
+			b.synctestLock.Unlock()
 		} else {
 			b.ch <- struct{}{}
 		}
@@ -334,7 +334,7 @@ func (b *BoundedWait) meet(c *co) (parks bool) {
 func (b *BoundedWait) Free() {
 	t := b.t
 	b.t, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
-	if b.latch == nil && (t == nil || t.bounded != b) {
+	if b.synctestLock == nil && (t == nil || t.bounded != b) {
 		boundedWaits.Put(b)
 	}
 }

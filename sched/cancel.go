@@ -129,14 +129,14 @@ func (t *thread) cancelWait(x *rare) bool {
 	if b := t.currentWaitHint(); b != nil {
 		// The kind is read after the ticket, so it is the kind of the wait that is claimed. The second currentWaitHint tells whether b
 		// still is the wait of t, not that of another thread.
-		if n := b.ticket.Load(); b.kindHint().onCancel() != stays && t.currentWaitHint() == b && b.claimFor(nil, n) {
+		if n := b.ticket.Load(); b.kindHint().cancelEffect() != cancelIgnored && t.currentWaitHint() == b && b.claimFor(nil, n) {
 			x.waitCanceled = true
 			b.wakeUnder(nil)
 		}
 		return false
 	}
 	q, mu, k := t.queueHint()
-	if q == nil || k.onCancel() == stays {
+	if q == nil || k.cancelEffect() == cancelIgnored {
 		return false
 	}
 	mu.Lock()
@@ -154,7 +154,7 @@ func (t *thread) cancelWait(x *rare) bool {
 
 // due tells whether the thread, which begins a wait of kind k, is to end instead.
 func (x *rare) due(k Kind) bool {
-	return x.requests.Load()&cancelBit != 0 && k.onCancel() != stays && !x.uncancelable
+	return x.requests.Load()&cancelBit != 0 && k.cancelEffect() != cancelIgnored && !x.uncancelable
 }
 
 // refuse ends a wait of kind k that has not begun, and the operation.
@@ -163,7 +163,7 @@ func (c *co) refuse(x *rare, k Kind) {
 	x.waitCanceled = true
 	x.mu.Unlock()
 	c.Leave()
-	if k.onCancel() == unwinds {
+	if k.cancelEffect() == cancelUnwinds {
 		c.unwind(x)
 	}
 }

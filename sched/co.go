@@ -140,7 +140,8 @@ func (c *co) enter() {
 func (c *co) regains() bool {
 	for n := 1; ; n++ {
 		c.announce()
-		x := c.l.vp.word.load() // before id, which a taker writes before it gives the word back, as it was perhaps
+		// The word is read before id: a taker writes id before it gives the word back, and the word may be as before.
+		x := c.l.vp.word.load()
 		id := atomic.LoadUint32(&c.id)
 		if id == lostID {
 			return false
@@ -228,7 +229,7 @@ func (c *co) rejoin() {
 }
 
 // switchTo parks c, which holds its VP, and runs t, or the base if t is nil. All switches go
-// through it, so that the return from direct.Switch has one address, which the processor predicts. A runner without a
+// through it, so that the return from direct.Switch has one address, which the CPU predicts. A runner without a
 // thread (opPool) runs fresh threads from here and does not return to its caller.
 // The compiler must not inline switchTo, as it does with a profile: then each caller has a return
 // from direct.Switch of its own, and a spawn with its join takes 84 ns instead of 67.

@@ -12,7 +12,7 @@ import (
 // TestRanks: priorities keep their order around the rank of preempted threads, which no class has.
 func TestRanks(t *testing.T) {
 	last := rank(ranks)
-	for p := Idle; p <= RealTime; p++ {
+	for p := PriorityIdle; p <= PriorityRealTime; p++ {
 		r := p.rank()
 		if r >= last || r == cpuBoundRank || r.priority() != p {
 			t.Errorf("%v: rank %d, after %d, which is %v", p, r, last, r.priority())
@@ -26,14 +26,14 @@ func TestRanks(t *testing.T) {
 		x.class.store(l)
 		x.co = &co{cur: x, cpuBound: true}
 		want := r
-		if p == DefaultPriority {
+		if p == PriorityDefault {
 			want = cpuBoundRank
 		}
 		if x.rank() != want {
 			t.Errorf("%v, preempted: rank %d, want %d", p, x.rank(), want)
 		}
 	}
-	if cpuBoundRank.priority() != DefaultPriority {
+	if cpuBoundRank.priority() != PriorityDefault {
 		t.Errorf("a thread that was preempted is of priority %v", cpuBoundRank.priority())
 	}
 }

@@ -20,13 +20,8 @@
 // It is also for programs that need a scheduler of their own (New), that hang on its hooks, or that decide how an idle
 // process sleeps (Sleeper), as package pioman does.
 //
-//	threads   t t t t t      t t t            what package marcel gives out
-//	            \  |  /        |
-//	VPs        [ VP 0 ]     [ VP 1 ]          run queues, one per CPU
-//	              |            |
-//	LWPs       L1 (L2)      L3 (L4 L5)        goroutines locked to OS threads that are
-//	              |            |              bound to the VP's CPU; spares in parentheses
-//	CPUs         #0           #1
+// The documentation of package marcel has the picture of threads, VPs, LWPs and CPUs. A VP has run queues; an LWP is a
+// goroutine locked to an OS thread that is bound to the CPU of its VP.
 //
 // Why another scheduler? Go's cannot be told where to run a goroutine, and does not tell when a core falls idle. This one
 // can do both. Its threads are goroutines that it switches itself, straight from stack to stack (package direct), on OS
@@ -42,8 +37,11 @@
 // That is the purpose of scheduler activations (Anderson et al., 1991), reached as in Marcel (Danjean, Namyst, Russell,
 // 2000), but from user space.
 //
-// All methods may be called from threads, goroutines and, unless they block, hooks. In steady state nothing allocates when
-// called from a thread, except SpawnWith and what starts goroutines and OS threads for the first time.
+// All methods may be called from threads, goroutines and, unless they block, hooks. In steady state no operation of a
+// thread allocates, except a spawn with attributes (Scheduler.Spawn) and a wait under a context that can be done.
+//
+// Errors about a thread begin with "marcel:", the package from which programs have them; errors about a scheduler begin
+// with "sched:".
 //
 // On platforms and Go releases that package direct does not know, and with the build tag
 // portable, the Go scheduler switches the threads, on OS threads that are not bound. This is the portable mode; the first

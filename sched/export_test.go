@@ -57,7 +57,7 @@ func (pt Planted) Pop(vp int) (h Thread, ok, belongs bool) {
 // End ends a thread that Pop has taken.
 func (pt Planted) End(h Thread) {
 	h.t.gen = lastID.Add(1)
-	pt.base.leaveFamily(h.t.rarePart.Load())
+	pt.base.leaveBubble(h.t.rarePart.Load())
 }
 
 // Queued counts the threads in all queues; all are those that may be on holds.

@@ -14,7 +14,7 @@ import (
 //	waits ── Poll: fewer poll than there are CPUs ──────────────────────────► polls
 //	waits ── Poll: as many poll as there are CPUs ──────────────────────────► sleeps
 //	polls ── its P has another goroutine ready, or its patience is over ────► sleeps
-//	polls ── a look says Arrived ───────────────────────────────────────────► goes on
+//	polls ── a look says FoundArrived ──────────────────────────────────────► goes on
 //
 // A goroutine that polls also fires the Timer hooks of GoroutineHooks now and then, in the name of no VP (-1), so that the
 // engine makes progress even if each of its waits is short. GoroutinesPoll tells idle VPs and others that they need not poll.
@@ -71,11 +71,11 @@ func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.pollers
 func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	all := &goroutines
 	offered := asm.Cycles()
-	publishGoroutinePolling(offered, Nothing)
+	publishGoroutinePolling(offered, FoundNothing)
 	told := offered
 	found := look()
-	if found >= Arrived {
-		return found == Arrived
+	if found >= FoundArrived {
+		return found == FoundArrived
 	}
 	if all.pollers.Add(1) > maxPollers {
 		all.pollers.Add(-1)
@@ -86,12 +86,12 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	for vain := 0; ; {
 		now := asm.Cycles()
 		switch found {
-		case Flowing:
+		case FoundFlowing:
 			vain, limit = 0, now+flowPatience*patience
-		case Moved:
+		case FoundMoved:
 			vain, limit = 0, now+patience
 		}
-		if now-told > asm.ToCycles(pollClaim/2) || found == Flowing {
+		if now-told > asm.ToCycles(pollClaim/2) || found == FoundFlowing {
 			told = now
 			publishGoroutinePolling(now, found)
 		}
@@ -105,12 +105,12 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 			giveWay()
 		case now-offered > asm.ToCycles(offerGap):
 			if now < all.wantedUntil.Load() || offerOnce() {
-				return look() == Arrived
+				return look() == FoundArrived
 			}
 			offered = asm.Cycles()
 		}
-		if found = look(); found >= Arrived {
-			return found == Arrived
+		if found = look(); found >= FoundArrived {
+			return found == FoundArrived
 		}
 	}
 }
@@ -147,7 +147,7 @@ func publishGoroutinePolling(now int64, found Found) {
 		all.pollSince.Store(now)
 	}
 	length := int64(goroutinePollClaim)
-	if found == Flowing {
+	if found == FoundFlowing {
 		length = longLook
 	}
 	if next := now + asm.ToCycles(length); next > until {

@@ -123,7 +123,7 @@ func (idle *idleState) surplus() bool {
 // more than spareLWPs are left.
 func (idle *idleState) trim() (more bool) {
 	idle.mu.Lock()
-	var some [16]*lwp // more have time until the next call: an allocation may wait for the collector
+	var some [16]*lwp // the next call ends more: under the lock nothing may be allocated, since an allocation may wait for the collector
 	out := some[:0]
 	surplus := min(idle.lowWater-spareLWPs, len(idle.spares)-spareLWPs, len(some))
 	kept := idle.spares[:0]

@@ -18,7 +18,7 @@ const (
 	InMailbox               // for a message, or for room for one
 	InRWMutex               // for a lock to read or to write
 	InLatch                 // for a count to come to its end
-	InWaitQueue             // for a value to change
+	InFutex                 // for a value to change
 	InTimer                 // for a timer
 	InTicker                // for a tick
 	InWaitGroup             // for a counter to become 0
@@ -31,7 +31,7 @@ const (
 )
 
 var kindNames = [kinds]string{"", "semaphore", "mutex", "condition", "barrier", "join", "sleep", "select", "mailbox",
-	"rwmutex", "latch", "wait queue", "timer", "ticker", "wait group"}
+	"rwmutex", "latch", "futex", "timer", "ticker", "wait group"}
 
 // String is the name of what is waited for, "" if it is not known.
 func (k Kind) String() string {
@@ -47,29 +47,31 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // UnmarshalText sets the kind to the one that MarshalText has written.
 func (k *Kind) UnmarshalText(name []byte) error { return parseName(k, kindNames[:], name) }
 
-// What a cancel does with a wait.
+// cancelEffect is what a cancel does with a wait.
+type cancelEffect uint8
+
 const (
-	stays   = iota // nothing: it is no cancellation point
-	unwinds        // it ends the wait, which does not return: the thread exits from there
-	returns        // it ends the wait, which returns as if it had been woken; the waiter then calls EndWait, or Interrupted
+	cancelIgnored cancelEffect = iota // nothing: the wait is no cancellation point
+	cancelUnwinds                     // it ends the wait, which does not return: the thread exits from there
+	cancelReturns                     // it ends the wait, which returns as if it had been woken; the waiter then calls EndWait, or Interrupted
 )
 
-// onCancel says what a cancel does with each kind of wait; the default is stays. A wait without a kind
-// stays, because its caller may have state to put in order. Locks and barriers are no cancellation points in
-// POSIX either.
-var onCancel = [kinds]uint8{
-	InSemaphore: unwinds, InJoin: unwinds, InSleep: unwinds, InMailbox: unwinds,
-	InCond: returns, InSelect: returns, // mutexes have to be locked again
+// cancelEffects has the effect on each kind of wait; the default is cancelIgnored. A cancel ignores a wait without a
+// kind, because its caller may have state to put in order. Locks and barriers are no cancellation points in POSIX either.
+var cancelEffects = [kinds]cancelEffect{
+	InSemaphore: cancelUnwinds, InJoin: cancelUnwinds, InSleep: cancelUnwinds, InMailbox: cancelUnwinds,
+	InCond: cancelReturns, InSelect: cancelReturns, // mutexes have to be locked again
 }
 
-func (k Kind) onCancel() uint8 {
+// cancelEffect returns what a cancel does with a wait of kind k.
+func (k Kind) cancelEffect() cancelEffect {
 	switch {
-	case k < kinds:
-		return onCancel[k]
-	case k < Uninterruptible: // Returning
-		return returns
+	case k&Uninterruptible != 0:
+		return cancelIgnored
+	case k&Returning != 0:
+		return cancelReturns
 	}
-	return stays
+	return cancelEffects[k]
 }
 
 // As sets the kind of the wait that follows. The caller calls it between Enter and Wait:

@@ -47,7 +47,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 		return c.Wait(q, mu), nil
 	}
 	b := c.boundedWait(lim)
-	if b.latch != nil {
+	if b.synctestLock != nil {
 		mu.Unlock()
 		b.needsTime()
 	}
@@ -91,14 +91,14 @@ func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
 		q.push(w)
 	}
 	mu.Unlock()
-	if b.latch != nil {
-		b.latch.Lock()
+	if b.synctestLock != nil {
+		b.synctestLock.Lock()
 	} else {
 		<-b.ch
 	}
 	given = w.given
 	w.bounded, w.given, w.note = true, false, nil
-	if b.latch == nil {
+	if b.synctestLock == nil {
 		boundedWaits.Put(b)
 	}
 	return given
@@ -159,7 +159,7 @@ func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (give
 	case w:
 		return given, nil
 	case nil:
-		if kind.onCancel() == unwinds {
+		if kind.cancelEffect() == cancelUnwinds {
 			lookup().EndWait()
 		}
 		return false, ErrCanceled
@@ -193,7 +193,7 @@ func sleep(d time.Duration, k Kind) {
 	b.await(c)
 	ended := b.winner != nil
 	b.Free()
-	if !ended && k.onCancel() == unwinds {
+	if !ended && k.cancelEffect() == cancelUnwinds {
 		c.EndWait()
 	}
 }

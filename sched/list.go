@@ -61,7 +61,7 @@ type ThreadInfo struct {
 
 	// On is the address of the wait queue in which the thread is blocked: the same for all threads that wait for
 	// the same object. It is 0 if the thread stands in no queue (Sleep), in several (Select), or in one of its
-	// own (marcel's WaitQueue). For a join the queue lies in the other thread's descriptor.
+	// own (marcel's Futex). For a join the queue lies in the other thread's descriptor.
 	On uintptr `json:"on,omitempty"`
 
 	Work ThreadWork `json:"work,omitzero"` // zero unless threads are counted: see observe.CountThreads
@@ -191,7 +191,7 @@ func (t *thread) queueAddress(k Kind) uintptr {
 		q = b.first.q
 	}
 	switch k {
-	case InSleep, InSelect, InWaitQueue:
+	case InSleep, InSelect, InFutex:
 		return 0
 	}
 	return reflect.ValueOf(q).Pointer()

@@ -8,7 +8,7 @@ import "testing"
 func TestLockOrder(t *testing.T) {
 	var outer, inner, other Spin
 	inner.ranked(rankNode)
-	outer.ranked(rankForest)
+	outer.ranked(rankBubbles)
 	other.ranked(rankNode)
 	outer.Lock()
 	inner.Lock()

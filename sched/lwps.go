@@ -60,7 +60,7 @@ func (ls *lwps) list() (alive []*lwp) {
 // newLWP starts an LWP for v. The caller has set v's waking bit (beginWaking), which the LWP clears when it arrives. At
 // Config.MaxLWPs it starts none, and after retryLWP looks whether v still needs one.
 func (s *Scheduler) newLWP(v *vp) {
-	if inBubble() { // the LWP would belong to the bubble; the clock, which does not, will wake v
+	if inSynctest() { // the LWP would belong to the test; the clock, which does not, will wake v
 		v.idle.arrive()
 		s.clock.wake(moved)
 		return

@@ -13,18 +13,18 @@ type Found uint8
 
 // The things that a look finds.
 const (
-	Nothing Found = iota // look again, for as long as it is worth it
-	Moved                // something came in: what the caller waits for is likely to be near
-	Flowing              // bytes come in, and will for a while; a look may take 2 ms, longLook
-	Arrived              // what the caller waits for is there
-	Enough               // it is not there, and to look on is of no use
+	FoundNothing Found = iota // look again, for as long as it is worth it
+	FoundMoved                // something came in: what the caller waits for is likely to be near
+	FoundFlowing              // bytes come in, and will for a while; a look may take 2 ms, longLook
+	FoundArrived              // what the caller waits for is there
+	FoundEnough               // it is not there, and to look on is of no use
 )
 
 const (
 	// pollClaim is for how long, in ns, a thread that looks in vain claims to poll. If its message comes in that time, the thread
 	// handles it and polls for the next one.
 	pollClaim = 100_000
-	// longLook is for how long, in ns, a thread whose look was Flowing claims to poll: a look that moves bytes may take as long.
+	// longLook is for how long, in ns, a thread whose look was FoundFlowing claims to poll: a look that moves bytes may take as long.
 	longLook = 2_000_000
 	// flowPatience is how many times as long a thread polls while bytes flow: the peer copies a piece at a time, tens
 	// of microseconds each.
@@ -35,8 +35,8 @@ const (
 	maxTrust = 4
 )
 
-// Poll is the loop in which a thread or a goroutine polls before it sleeps: it calls look until that returns Arrived (Poll
-// then returns true) or Enough, or until nothing has moved for the time spin, or another thread is ready on the caller's VP
+// Poll is the loop in which a thread or a goroutine polls before it sleeps: it calls look until that returns FoundArrived (Poll
+// then returns true) or FoundEnough, or until nothing has moved for the time spin, or another thread is ready on the caller's VP
 // (Poll then returns false). With polite it offers the CPU to other processes after each look, and looks a few times only.
 // Meanwhile the VP of a thread is polling: see the type polling. marcel.Poll says what look may do.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
@@ -46,8 +46,8 @@ func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	}
 	found := look()
 	switch {
-	case found >= Arrived:
-		return found == Arrived
+	case found >= FoundArrived:
+		return found == FoundArrived
 	case c.base:
 		c = nil
 	}
@@ -60,9 +60,9 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 	for vain := 0; ; {
 		now := asm.Cycles()
 		switch {
-		case found == Flowing:
+		case found == FoundFlowing:
 			vain, limit = 0, now+flowPatience*patience
-		case found == Moved || limit == 0:
+		case found == FoundMoved || limit == 0:
 			vain, limit = 0, now+patience
 		}
 		if c != nil {
@@ -70,7 +70,7 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 			if v.hasWork() {
 				return false
 			}
-			if atomic.LoadUint32(&c.inside)&isIn == 0 && (now-told > asm.ToCycles(pollClaim/2) || found == Flowing) {
+			if atomic.LoadUint32(&c.inside)&isIn == 0 && (now-told > asm.ToCycles(pollClaim/2) || found == FoundFlowing) {
 				told = now
 				c.publishPolling(v, now, found)
 			}
@@ -83,8 +83,8 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 		} else if now >= limit {
 			return false
 		}
-		if found = look(); found >= Arrived {
-			return found == Arrived
+		if found = look(); found >= FoundArrived {
+			return found == FoundArrived
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (c *co) publishPolling(v *vp, now int64, found Found) {
 		storeRel64(&p.since, uint64(now))
 	}
 	length := int64(pollClaim)
-	if found == Flowing {
+	if found == FoundFlowing {
 		length = longLook
 	}
 	storeRel64(&p.until, uint64(now+asm.ToCycles(length)))

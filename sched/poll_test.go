@@ -14,9 +14,9 @@ import (
 func inVain(end time.Time) func() Found {
 	return func() Found {
 		if time.Now().After(end) {
-			return Arrived
+			return FoundArrived
 		}
-		return Flowing
+		return FoundFlowing
 	}
 }
 
@@ -98,7 +98,7 @@ func TestPollAway(t *testing.T) {
 			}
 			own.Store(asm.G())
 			for range 100 {
-				c.publishPolling(v, asm.Cycles(), Flowing)
+				c.publishPolling(v, asm.Cycles(), FoundFlowing)
 			}
 			told = atomic.LoadUint64(&v.polling.until) != 0
 		})
@@ -128,14 +128,14 @@ func TestPollEnds(t *testing.T) {
 		looks  int     // 0: any number
 		want   bool
 	}{
-		{name: "arrived at once", finds: []Found{Arrived}, looks: 1, want: true},
-		{name: "enough at once", spin: time.Hour, finds: []Found{Enough}, looks: 1},
-		{name: "arrived later", spin: time.Hour, finds: []Found{Nothing, Moved, Flowing, Nothing, Arrived}, looks: 5, want: true},
-		{name: "enough later", spin: time.Hour, finds: []Found{Nothing, Enough}, looks: 2},
-		{name: "no patience", finds: []Found{Nothing}, looks: 1},
-		{name: "in vain", spin: 50 * time.Microsecond, finds: []Found{Nothing}},
-		{name: "polite", spin: time.Hour, polite: true, finds: []Found{Nothing}, looks: politeLooks},
-		{name: "polite, and something moved", spin: time.Hour, polite: true, finds: []Found{Nothing, Nothing, Moved, Nothing}, looks: politeLooks + 2},
+		{name: "arrived at once", finds: []Found{FoundArrived}, looks: 1, want: true},
+		{name: "enough at once", spin: time.Hour, finds: []Found{FoundEnough}, looks: 1},
+		{name: "arrived later", spin: time.Hour, finds: []Found{FoundNothing, FoundMoved, FoundFlowing, FoundNothing, FoundArrived}, looks: 5, want: true},
+		{name: "enough later", spin: time.Hour, finds: []Found{FoundNothing, FoundEnough}, looks: 2},
+		{name: "no patience", finds: []Found{FoundNothing}, looks: 1},
+		{name: "in vain", spin: 50 * time.Microsecond, finds: []Found{FoundNothing}},
+		{name: "polite", spin: time.Hour, polite: true, finds: []Found{FoundNothing}, looks: politeLooks},
+		{name: "polite, and something moved", spin: time.Hour, polite: true, finds: []Found{FoundNothing, FoundNothing, FoundMoved, FoundNothing}, looks: politeLooks + 2},
 	} {
 		poll := func() (wrong string) {
 			looks := 0
@@ -178,7 +178,7 @@ func TestPollYields(t *testing.T) {
 	_ = s.Spawn(Attr{}, func() {
 		looks := 0
 		other := s.Spawn(Attr{}, func() {})
-		if Poll(time.Hour, false, func() Found { looks++; return Nothing }) || looks != 1 {
+		if Poll(time.Hour, false, func() Found { looks++; return FoundNothing }) || looks != 1 {
 			t.Errorf("%d looks beside a thread that is ready", looks)
 		}
 		_ = other.Join()
@@ -206,9 +206,9 @@ func BenchmarkPoll(b *testing.B) {
 	_ = s.Spawn(Attr{}, func() {
 		Poll(time.Hour, false, func() Found {
 			if !b.Loop() {
-				return Arrived
+				return FoundArrived
 			}
-			return Nothing
+			return FoundNothing
 		})
 	}).Join()
 }

@@ -90,7 +90,7 @@ func TestMode(t *testing.T) {
 	}
 	if isDirect {
 		synctest.Test(t, func(t *testing.T) {
-			if _, err := New(Config{VPs: 1}); err != errInBubble {
+			if _, err := New(Config{VPs: 1}); err != errInSynctest {
 				t.Errorf("in a bubble: %v", err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 
 // Priority says which ready threads go first. It is strict: as long as a thread is
 // ready, none of a lower priority is begun on its VP, so those may starve, which is
-// what Batch and Idle are for. Threads of equal priority take turns. These are
+// what PriorityBatch and PriorityIdle are for. Threads of equal priority take turns. These are
 // Marcel's five classes.
 //
 // A thread that becomes ready runs at the next scheduling point of its VP (a wait,
@@ -20,11 +20,11 @@ type Priority int8
 
 // The priorities.
 const (
-	Idle            Priority = iota - 2 // only when nothing else is ready
-	Batch                               // when nothing but Idle is ready
-	DefaultPriority                     // the zero value
-	UserRealTime                        // for programs
-	RealTime                            // for what must not wait, such as the progress of communication
+	PriorityIdle         Priority = iota - 2 // only when nothing else is ready
+	PriorityBatch                            // when nothing but PriorityIdle is ready
+	PriorityDefault                          // the zero value
+	PriorityUserRealTime                     // for programs
+	PriorityRealTime                         // for what must not wait, such as the progress of communication
 )
 
 var priorityNames = [...]string{"idle", "batch", "default", "user real-time", "real-time"}
@@ -34,13 +34,13 @@ func (p Priority) String() string {
 	if p.check() != nil {
 		return fmt.Sprintf("Priority(%d)", int8(p))
 	}
-	return priorityNames[p-Idle]
+	return priorityNames[p-PriorityIdle]
 }
 
 // check returns an error if there is no such priority.
 func (p Priority) check() error {
-	if p < Idle || p > RealTime {
-		return fmt.Errorf("marcel: there is no priority %d: choose from Idle (%d) to RealTime (%d)", int8(p), Idle, RealTime)
+	if p < PriorityIdle || p > PriorityRealTime {
+		return fmt.Errorf("marcel: there is no priority %d: choose from PriorityIdle (%d) to PriorityRealTime (%d)", int8(p), PriorityIdle, PriorityRealTime)
 	}
 	return nil
 }
@@ -52,12 +52,12 @@ type rank uint32
 
 const (
 	ranks        = 6
-	defaultRank  = rank(RealTime - DefaultPriority)
+	defaultRank  = rank(PriorityRealTime - PriorityDefault)
 	cpuBoundRank = defaultRank + 1
 )
 
 func (p Priority) rank() rank {
-	r := rank(RealTime - p)
+	r := rank(PriorityRealTime - p)
 	if r > defaultRank {
 		r++
 	}
@@ -68,7 +68,7 @@ func (r rank) priority() Priority {
 	if r > defaultRank {
 		r--
 	}
-	return RealTime - Priority(r)
+	return PriorityRealTime - Priority(r)
 }
 
 func (r rank) bit() uint32 { return 1 << r }
@@ -119,14 +119,14 @@ func (h Thread) SetPriority(p Priority) error {
 	return h.reassign(func(t *thread) { t.class.store(t.class.load().with(p.rank())) })
 }
 
-// Priority returns the thread's priority; DefaultPriority if it has ended.
+// Priority returns the thread's priority; PriorityDefault if it has ended.
 func (h Thread) Priority() Priority {
 	if h.t == nil {
-		return DefaultPriority
+		return PriorityDefault
 	}
 	l := h.t.class.load()
 	if h.Ended() { // looked at afterwards: else the class may be another thread's
-		return DefaultPriority
+		return PriorityDefault
 	}
 	return l.rank().priority()
 }

@@ -17,7 +17,7 @@ import (
 //	idle ──── a seed comes: switched to ─────────────────────────────────────► runs threads
 //	runs ──── its thread has lost the VP while it waited in Go, and ends ────► ends, as a goroutine
 //	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
-//	idle ──── surplus, or the scheduler stops: readied with quit ────────────► ends
+//	idle ──── surplus, or the scheduler stops: readied with ending set ──────► ends
 //
 // The garbage collector unwinds each frame of each parked thread, which is the greater part of what many threads cost. So only
 // two of our frames lie below a thread's body: those of live and run.
@@ -104,7 +104,7 @@ func (c *co) endByGoexit() {
 	c.leave()
 }
 
-// leave ends the runner, which holds its VP: it goes on as a goroutine, with quit set.
+// leave ends the runner, which holds its VP: it goes on as a goroutine, with ending set.
 func (c *co) leave() {
 	if c.stays {
 		c.vacate()
@@ -140,7 +140,7 @@ func (c *co) takeJoiner() (t *thread) {
 	return t
 }
 
-// run runs threads until one of them panics, or c is to end: then quit is set.
+// run runs threads until one of them panics, or c is to end: then ending is set.
 func (c *co) run() {
 	defer c.unwound()
 	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine (fresh)
@@ -238,7 +238,7 @@ func (c *co) resetOSThreadLocks() {
 }
 
 // end ends thread t, whose code has returned: the handle's generation is over, the joiners are
-// woken, and the descriptor may be used again. On return c holds its VP, or quit is set because
+// woken, and the descriptor may be used again. On return c holds its VP, or ending is set because
 // t ended without one (endOutside).
 //
 //	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
@@ -288,7 +288,7 @@ func (c *co) end(t *thread) {
 	if x != nil {
 		c.inUser = 0
 		storeRel(&c.inside, isIn)
-		c.leaveFamily(x)
+		c.leaveBubble(x)
 		v.startPostExit(x)
 	} else {
 		v.recycle(t)
@@ -308,7 +308,7 @@ func (t *thread) wakeJoiners(c *co) *rare {
 	return x
 }
 
-// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the group, on behalf of c, which may be nil. It
+// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the bubble, on behalf of c, which may be nil. It
 // tells whether t has a rare part; if not, the descriptor may be used again.
 func (t *thread) endGeneration(c *co) (hasRare bool) {
 	atomic.SwapUint64(&t.gen, 0)
@@ -317,7 +317,7 @@ func (t *thread) endGeneration(c *co) (hasRare bool) {
 		x = t.wakeJoiners(c)
 	}
 	if x != nil {
-		c.leaveFamily(x)
+		c.leaveBubble(x)
 	}
 	return x != nil
 }

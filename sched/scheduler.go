@@ -100,9 +100,9 @@ type Scheduler struct {
 	topo         *topo.Topology            // nil: not known
 	root         *queueNode                // the queue of the whole machine
 	nodes        map[*topo.Item]*queueNode // the queues of the items that have VPs
-	forest       Spin                      // the lock of all groups of threads: see Forest
+	bubbleLock   Spin                      // the lock of all bubbles: see BubbleLock
 	kickNearbyAt atomic.Int64              // cycles: before this time kickNearby wakes no VP
-	planners     atomic.Pointer[[]Planner] // nil: none. Written under forest
+	planners     atomic.Pointer[[]Planner] // nil: none. Written under bubbleLock
 
 	_              [128]byte
 	wants          atomic.Int64  // the sum of what asks for something, see below; 0: all VPs are busy, and the clock is awake

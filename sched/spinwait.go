@@ -68,15 +68,15 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	storeRel(&t.w.spins, isSpinning) // after it is in its queue, before the lock is free: see quiet, wakeSpinning
 	mu.Unlock()
 	began := asm.Cycles()
-	if !c.spin(window, Nothing, false, func() Found {
+	if !c.spin(window, FoundNothing, false, func() Found {
 		switch {
 		case atomic.LoadUint32(&t.w.spins) == isWoken:
-			return Arrived
+			return FoundArrived
 		case !v.sched.hooks.Silent(hooks.Idle):
-			return Enough
+			return FoundEnough
 		}
 		relax()
-		return Nothing
+		return FoundNothing
 	}) {
 		if learns {
 			v.spins.Took(v.sched.spinTime+1, v.sched.spinTime)

@@ -21,8 +21,8 @@ import (
 // clock. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
-	if inBubble() {
-		return nil, errInBubble
+	if inSynctest() {
+		return nil, errInSynctest
 	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
 	s.clock.s = s
-	s.forest.ranked(rankForest)
+	s.bubbleLock.ranked(rankBubbles)
 	s.barred.mu.ranked(rankBarred)
 	s.stopper.s = s
 	t, pus := cfg.arrange()

@@ -74,7 +74,7 @@ func (c *co) parkSuspended(x *rare) {
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.waitCanceled && c.cur.w.kind.onCancel() == unwinds && c.cur.currentWait == nil {
+	if x.waitCanceled && c.cur.w.kind.cancelEffect() == cancelUnwinds && c.cur.currentWait == nil {
 		c.unwind(x)
 	}
 }

@@ -67,7 +67,7 @@ type Attr struct {
 	Detached bool     // it is not to be joined, as after Detach: Join fails with ErrDetached
 	Priority Priority // which ready threads go first
 	Level    Level    // on the run queue of which topology level it waits; 0: of its VP
-	Bubble   Family   // the bubble that it begins in, a *place.Bubble; then Level has no effect
+	Bubble   Bubble   // the bubble that it begins in, a *place.Bubble; then Level has no effect
 
 	// Pinned: it has an OS thread of its own, which ends with it: for C code, system calls and libraries that need a
 	// fixed one, and for runtime.LockOSThread. Otherwise it is a thread like others, but each of its waits and yields
@@ -377,7 +377,7 @@ func Yield() {
 		runtime.Gosched()
 		return
 	}
-	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter, since no hook may run inside an operation
 		v.fire(hooks.Yield)
 	}
 	storeRel(&c.inside, c.inUser|isIn)
@@ -387,7 +387,7 @@ func Yield() {
 	}
 	if t, o := c.l.vp.swap(c.cur); t != nil {
 		c.switchTo(t, o)
-		v := c.l.vp // resumed, repeated
+		v := c.l.vp // this repeats co.resumed by hand, as co.Wait does
 		storeRel(&c.inside, c.inUser)
 		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
 			c.resumedSlow()
@@ -405,9 +405,9 @@ func Yield() {
 	}
 }
 
-// Ready tells whether another thread is ready on the caller's VP, so that a caller that spins keeps it from running: a hint.
+// OthersReady tells whether another thread is ready on the caller's VP, so that a caller that spins keeps it from running: a hint.
 // It is false on a plain goroutine.
-func Ready() bool {
+func OthersReady() bool {
 	c := lookup()
 	return c != nil && !c.base && c.vpHint().hasWork()
 }
@@ -417,7 +417,7 @@ func Ready() bool {
 // VP when f returns, the thread has it back at once. On a plain goroutine Blocking just calls f.
 func Blocking(f func()) {
 	pending := false
-	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
+	if c := lookup(); c != nil && !c.base { // before Enter, since no hook may run inside an operation
 		v := c.vpHint()
 		h := &v.sched.hooks
 		h.Fire(hooks.Library, v.id)

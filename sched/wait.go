@@ -157,7 +157,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 		}
 	}
 	c.switchTo(next, o)
-	v := c.l.vp // resumed, repeated: each level of calls between a waiter and the switch costs a nanosecond or two
+	// This repeats co.resumed by hand, because each level of calls between a waiter and the switch costs a nanosecond or two.
+	v := c.l.vp
 	storeRel(&c.inside, c.inUser)
 	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
 		c.resumedSlow()

@@ -41,7 +41,7 @@ func TestWantedCPU(t *testing.T) {
 		for range again {
 			before := switchesOfThread(t)
 			for range polls {
-				if Poll(time.Millisecond, false, func() Found { return Nothing }) {
+				if Poll(time.Millisecond, false, func() Found { return FoundNothing }) {
 					t.Error("what never comes is there")
 				}
 			}

@@ -7,20 +7,14 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// A thread may keep its VP without calling the scheduler. The clock, at its ticks, or a VP that is idle, notices
-// that and does one of three things:
+// A thread may keep its VP without calling the scheduler. The clock, at its ticks, or a VP that is idle, notices that. If
+// the thread waits in Go, the taker takes the OS thread back (takeBack); if it is in a system call, the taker seizes the VP
+// (seize); if it computes, the taker has it stopped (ask, claimStopped). README.md, section 4, draws the three.
 //
-//	waits in Go (channel, sync, net, sleep) ── takeBack: its OS thread goes back to the base;
-//	      it goes on as a goroutine, and its next call queues it (co.rejoin)
-//	in a system call, others are ready ─────── seize: a spare LWP takes the VP, the thread goes
-//	      on alone on its OS thread, and comes back as from Blocking
-//	computes, others are ready, slice over ─── ask: Go's own preemption stops it at a safe
-//	      point; then claimStopped: its OS thread goes back to the base, which queues it
-//
-// None of the three is done while the thread is inside the scheduler, or has disabled
-// preemption. One taker at a time does it, with the word of the VP loaned, and while the
-// thread cannot run: the status of its goroutine, or the scan bit in that, keeps it from running (package direct). In the
-// portable mode (detach) a thread that keeps its VP too long loses it, whatever the thread does.
+// A taker does none of the three while the thread is inside the scheduler, or has disabled preemption. One taker at a time
+// acts, with the word of the VP loaned, and while the thread cannot run: the status of its goroutine, or the scan bit in
+// that, keeps it from running (package direct). In the portable mode (detach) a thread that keeps its VP too long loses
+// it, whatever the thread does.
 
 // takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
 func (v *vp) takeBack(c *co) bool {

@@ -16,9 +16,9 @@ const Priority = -100
 
 // How many tasklets one firing runs at most.
 const (
-	idleLimit   = 64 // at Idle: the processor has nothing else to do but to call the other hooks
+	idleLimit   = 64 // at Idle: the VP has nothing else to do but to call the other hooks
 	threadLimit = 8  // at Switch, Yield and Library: a thread waits meanwhile
-	timerLimit  = 16 // at Timer: the clock has the other processors to serve
+	timerLimit  = 16 // at Timer: the clock has the other VPs to serve
 )
 
 var limits = [hooks.NumPoints]int{
@@ -41,7 +41,7 @@ func Attach(s Scheduler) (*Vector, error) {
 		return nil, fmt.Errorf("attach: %w: it has no hooks", ErrScheduler)
 	}
 	if n < 1 || n > laneLimit {
-		return nil, fmt.Errorf("attach: %w: it has %d processors, not 1 to %d", ErrScheduler, n, laneLimit)
+		return nil, fmt.Errorf("attach: %w: it has %d VPs, not 1 to %d", ErrScheduler, n, laneLimit)
 	}
 	v := &Vector{lanes: make([]lane, n), sched: s, maxUnfinished: maxUnfinishedFirings}
 	for i := range v.lanes {
@@ -63,7 +63,7 @@ func Attach(s Scheduler) (*Vector, error) {
 
 // Detach unregisters the vector's hooks. It waits for tasklets that run. On return no tasklet begins
 // any more; queued tasklets are dropped, and Schedule returns false from now on. Called from one of
-// the vector's tasklets it does not wait: other processors may still run the tasklet that they have
+// the vector's tasklets it does not wait: other VPs may still run the tasklet that they have
 // begun. It may be called any number of times.
 func (v *Vector) Detach() {
 	if v == nil {
@@ -88,7 +88,7 @@ func (v *Vector) Detach() {
 	}
 }
 
-// fire is the hook of a point: it fires in the lane of processor vp.
+// fire is the hook of a point: it fires in the lane of VP vp.
 func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 	if uint(vp) >= uint(len(v.lanes)) {
 		return hooks.Quiet

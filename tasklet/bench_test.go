@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// One event from beginning to end on one processor: schedule it, fire, run it. The
+// One event from beginning to end on one VP: schedule it, fire, run it. The
 // hook set and its call are included, as is asking the scheduler where we are.
 func BenchmarkScheduleAndRun(b *testing.B) {
 	m, v := newManual(b, 1)

@@ -15,7 +15,7 @@
 // of Linux 2.4; in Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). The package is there for
 // programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
 //
-// The function runs on a virtual processor between threads, or on the clock's OS thread in its name. It must be short, must
+// The function runs on a VP between threads, or on the clock's OS thread in its name. It must be short, must
 // not block, and must not switch threads.
 //
 // # Guarantees
@@ -24,18 +24,18 @@
 //     the caller of Schedule wrote before. If it is scheduled twice before it begins it
 //     runs once.
 //   - It never runs twice at the same time, and each run sees all of the one before.
-//     Different tasklets run in parallel, those of one processor one after the other:
+//     Different tasklets run in parallel, those of one VP one after the other:
 //     those of high priority first, which leave at least a quarter of each firing to the
 //     normal ones; within a priority first come, first served.
 //   - Disable counts: as many Enable as Disable, then it runs again; what was
 //     scheduled meanwhile is not lost. Disable and Kill wait until a run in progress
 //     is over. Once Kill has returned it never runs again, and may be given
 //     to Init.
-//   - Nothing here allocates, takes a lock, or enters the kernel, except to wake a sleeping processor, and to wait in
+//   - Nothing here allocates, takes a lock, or enters the kernel, except to wake a sleeping VP, and to wait in
 //     Disable, Kill and Detach.
 //   - A firing, which is one call of a hook, runs a bounded number of tasklets, and none twice; it says Busy if more are
 //     there. If that happens too often in a row at the expense of threads, the rest goes to a helper: a thread of the
-//     processor that runs them in turn with the other threads until none is left.
+//     VP that runs them in turn with the other threads until none is left.
 //
 // README.md, beside the code, draws a lane and the states of a tasklet, and says why no wake-up is lost.
 package tasklet

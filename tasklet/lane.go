@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// lane holds the queued tasklets of one virtual processor. Its holder, one at a time, is the firing that has its lock.
+// lane holds the queued tasklets of one VP. Its holder, one at a time, is the firing that has its lock.
 type lane struct {
 	_ [128]byte
 	// head, by rank, is the newest of those that were pushed since the last firing.
@@ -253,7 +253,7 @@ type firingKind uint8
 
 // The hand-over of a lane. A thread that switches, yields or enters the library is held up by each tasklet that runs there. If
 // tasklets are left again and again, as when tasklets schedule themselves or one another, the lane goes to a helper: a thread of
-// its processor, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
+// its VP, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
 //
 //	                  the (maxUnfinished+1)th firing on a thread in a row leaves tasklets: it hands over
 //	hooks serve       -----------------------------------------------------------------------> helper serves
@@ -266,7 +266,7 @@ type firingKind uint8
 //     empty sets it back to 0.
 //   - While helperServes is set firings on threads skip the lane. Idle and timer firings go
 //     on: on them the promise rests that no wake-up is lost, and they bound the delay on a
-//     processor whose thread computes.
+//     VP whose thread computes.
 //   - Only the helper clears helperServes, so there is never a second helper. Tasklets that
 //     are pushed between the helper's last look and that are served by the hooks again.
 //   - The helper is a new thread each time, which ends when it has no more work, so that

@@ -178,7 +178,7 @@ func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	}
 }
 
-// Between two looks of an idle processor another firing has the lock and leaves
+// Between two looks of an idle VP another firing has the lock and leaves
 // work behind: the first look must not count.
 func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 	for name, leave := range map[string]func(tk, other *Tasklet){
@@ -225,10 +225,10 @@ func TestDetachFromATasklet(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for name, s := range map[string]Scheduler{
-		"none":          nil,
-		"no processors": &manual{n: 0},
-		"too many":      &manual{n: laneLimit + 1},
-		"no hooks":      hookless{&manual{n: 1}},
+		"none":     nil,
+		"no VPs":   &manual{n: 0},
+		"too many": &manual{n: laneLimit + 1},
+		"no hooks": hookless{&manual{n: 1}},
 	} {
 		if v, err := Attach(s); v != nil || !errors.Is(err, ErrScheduler) {
 			t.Errorf("%s: %v, %v", name, v, err)

@@ -99,7 +99,7 @@ func (w *world) pick() *modelled {
 	return w.all[rapid.IntRange(0, len(w.all)-1).Draw(w.t, "tasklet")]
 }
 
-// move puts the caller on some processor, or on none.
+// move puts the caller on some VP, or on none.
 func (w *world) move() { w.sched.vp = rapid.IntRange(-1, w.sched.n-1).Draw(w.t, "current") }
 
 func (w *world) place(x *modelled) int {
@@ -302,7 +302,7 @@ func (w *world) compare() {
 }
 
 // Random histories of everything that one can do to a few tasklets from outside, on
-// processors, and from within their own functions, against the model.
+// VPs, and from within their own functions, against the model.
 func TestTaskletsFollowTheirModel(t *testing.T) {
 	const vps, tasklets = 2, 4 // fewer tasklets than any firing's limit
 	rapid.Check(t, func(t *rapid.T) {

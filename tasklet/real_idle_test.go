@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// One event at a time from a goroutine to processors that sleep in between.
-func TestRealProcessorsWakeUpForAnEvent(t *testing.T) {
+// One event at a time from a goroutine to VPs that sleep in between.
+func TestRealVPsWakeUpForAnEvent(t *testing.T) {
 	_, v := start(t, 2)
 	done := make(chan struct{}, 1)
 	tk := tasklet.New(v, func() { done <- struct{}{} })
@@ -24,8 +24,8 @@ func TestRealProcessorsWakeUpForAnEvent(t *testing.T) {
 }
 
 // A tasklet that schedules itself goes on although nothing else happens, longer
-// than an idle processor stays awake.
-func TestRealProcessorsGoOnWithATaskletThatSchedulesItself(t *testing.T) {
+// than an idle VP stays awake.
+func TestRealVPsGoOnWithATaskletThatSchedulesItself(t *testing.T) {
 	_, v := start(t, 2)
 	done := make(chan struct{})
 	begin, runs := time.Now(), 0

@@ -48,8 +48,8 @@ func within(t testing.TB, what string, done <-chan struct{}) {
 	}
 }
 
-// Threads schedule tasklets where they run, on all processors, with everything at
-// once: the threads' switches, idle processors, the timer.
+// Threads schedule tasklets where they run, on all VPs, with everything at
+// once: the threads' switches, idle VPs, the timer.
 func TestRealThreadsScheduleTasklets(t *testing.T) {
 	s, v := start(t, 2)
 	const threads, each = 20, 2000
@@ -97,7 +97,7 @@ func TestRealThreadsScheduleTasklets(t *testing.T) {
 	}
 }
 
-// While all processors compute, the timer runs what a goroutine schedules.
+// While all VPs compute, the timer runs what a goroutine schedules.
 func TestRealTimerRunsTaskletsWhileAllCompute(t *testing.T) {
 	s, v := start(t, 2)
 	var stop atomic.Bool
@@ -120,9 +120,9 @@ func TestRealTimerRunsTaskletsWhileAllCompute(t *testing.T) {
 	all.Wait()
 }
 
-// A thread that has lost its processor because it computed for too long schedules a
-// tasklet and computes on: the processor, which sleeps meanwhile, wakes up for it.
-func TestRealThreadWithoutAProcessorSchedules(t *testing.T) {
+// A thread that has lost its VP because it computed for too long schedules a
+// tasklet and computes on: the VP, which sleeps meanwhile, wakes up for it.
+func TestRealThreadWithoutAVPSchedules(t *testing.T) {
 	s, v := start(t, 1)
 	var ran, other, giveUp atomic.Bool
 	tk := tasklet.New(v, func() { ran.Store(true) })
@@ -130,7 +130,7 @@ func TestRealThreadWithoutAProcessorSchedules(t *testing.T) {
 	s.Spawn(sched.Attr{}, func() {
 		defer close(done)
 		s.Spawn(sched.Attr{}, func() { other.Store(true) })
-		for !other.Load() { // it can run only if our processor is taken from us
+		for !other.Load() { // it can run only if our VP is taken from us
 		}
 		for begin := time.Now(); time.Since(begin) < 100*time.Millisecond; {
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// manual is a scheduler without processors: the test fires itself, and says where
+// manual is a scheduler without VPs: the test fires itself, and says where
 // it is.
 type manual struct {
 	set   hooks.Set
@@ -42,12 +42,12 @@ func newManual(t testing.TB, vps int) (*manual, *Vector) {
 	return m, v
 }
 
-// living is a scheduler whose processors are goroutines. They sleep when idle, for
+// living is a scheduler whose VPs are goroutines. They sleep when idle, for
 // ever unless they are kicked: a lost wake-up hangs the test.
 type living struct {
 	set   hooks.Set
 	vps   []livingVP
-	where sync.Map // asm.G of a processor -> its number
+	where sync.Map // asm.G of a VP -> its number
 	stop  atomic.Bool
 	all   sync.WaitGroup
 }
@@ -82,7 +82,7 @@ func (l *living) Spawn(_ sched.Attr, fn func()) sched.Thread {
 	return sched.Thread{}
 }
 
-// newLiving starts the processors, and a timer thread if asked for. They are gone
+// newLiving starts the VPs, and a timer thread if asked for. They are gone
 // when the test is over.
 func newLiving(t testing.TB, vps int, timer bool) (*living, *Vector) {
 	t.Helper()
@@ -126,7 +126,7 @@ func (l *living) work(vp int) {
 		}
 		if l.set.Fire(hooks.Idle, vp) != hooks.Quiet {
 			if turn%16 == 0 {
-				runtime.Gosched() // more of us than processors
+				runtime.Gosched() // more of us than VPs
 			}
 			continue
 		}
@@ -136,7 +136,7 @@ func (l *living) work(vp int) {
 	}
 }
 
-// tick fires the timer in the name of each processor that is awake, much more often than a
+// tick fires the timer in the name of each VP that is awake, much more often than a
 // real one would.
 func (l *living) tick() {
 	defer l.all.Done()

@@ -46,7 +46,7 @@ func (g *guarded) run(t *testing.T) {
 	g.inside.Add(-1)
 }
 
-// Millions of events from goroutines that are no processors: each is handled, by a
+// Millions of events from goroutines that are no VPs: each is handled, by a
 // tasklet that counts what it finds; and no run overlaps another one of the
 // same tasklet, with idle, switch and timer firings all at once.
 func TestMillionsOfEvents(t *testing.T) {
@@ -108,8 +108,8 @@ func TestMillionsOfEvents(t *testing.T) {
 	t.Logf("%d events in %d runs", producers*each, runs)
 }
 
-// Chains that live on the processors alone: a tasklet schedules the next one, on
-// this or on another processor, or itself. Nothing outside helps, so that a single
+// Chains that live on the VPs alone: a tasklet schedules the next one, on
+// this or on another VP, or itself. Nothing outside helps, so that a single
 // lost event stops a chain.
 func TestChainsNeverBreak(t *testing.T) {
 	const chains, vps = 6, 3
@@ -150,7 +150,7 @@ func TestChainsNeverBreak(t *testing.T) {
 	done.Wait()
 }
 
-// One event at a time, without a timer, on processors that go to sleep at once:
+// One event at a time, without a timer, on VPs that go to sleep at once:
 // if a wake-up is ever lost, this hangs.
 func TestNoWakeUpIsLost(t *testing.T) {
 	const producers, vps = 3, 2
@@ -174,7 +174,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	all.Wait()
 }
 
-// Two tasklets on two processors wait for each other: they must run in parallel.
+// Two tasklets on two VPs wait for each other: they must run in parallel.
 func TestDifferentTaskletsRunInParallel(t *testing.T) {
 	_, v := newLiving(t, 2, false)
 	var met [2]chan struct{}
@@ -326,8 +326,8 @@ func TestKillWaitsForTheRunInProgress(t *testing.T) {
 	}
 }
 
-// Kill does not need the processor in whose lane a tasklet waits.
-func TestKillTakesItOutOfASleepingProcessorsLane(t *testing.T) {
+// Kill does not need the VP in whose lane a tasklet waits.
+func TestKillTakesItOutOfASleepingVPsLane(t *testing.T) {
 	_, v := newManual(t, 1) // nothing ever fires
 	for range 100 {
 		tk := New(v, func() { t.Error("it was called") })

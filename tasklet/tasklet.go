@@ -40,7 +40,7 @@ func New(v *Vector, fn func()) *Tasklet {
 func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 
 // InitHigh is Init for a tasklet of high priority. Those run before the normal ones of the same
-// processor, which get at least a quarter of each firing.
+// VP, which get at least a quarter of each firing.
 func (t *Tasklet) InitHigh(v *Vector, fn func()) error { return t.init(v, fn, high) }
 
 func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
@@ -58,7 +58,7 @@ func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
 	return nil
 }
 
-// Schedule makes the tasklet run at least once from now on, on the caller's virtual processor, or,
+// Schedule makes the tasklet run at least once from now on, on the caller's VP, or,
 // from a plain goroutine, on one that is woken for it. It returns true if this call has scheduled the
 // tasklet, and false if it was scheduled already and has not begun, or is killed, or its vector is
 // detached. It never blocks; about 30 ns, and about 5 if it was scheduled already.
@@ -72,8 +72,8 @@ func (t *Tasklet) Schedule() bool {
 	return t.schedule(t.in.current())
 }
 
-// ScheduleOn is Schedule for virtual processor vp, wherever the caller runs. It also returns false if
-// there is no such processor.
+// ScheduleOn is Schedule for VP vp, wherever the caller runs. It also returns false if
+// there is no such VP.
 func (t *Tasklet) ScheduleOn(vp int) bool {
 	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.lanes) {
 		return false
@@ -81,7 +81,7 @@ func (t *Tasklet) ScheduleOn(vp int) bool {
 	return t.schedule(vp)
 }
 
-// schedule is Schedule in the lane of processor vp; below 0: in the lane where the tasklet was last.
+// schedule is Schedule in the lane of VP vp; below 0: in the lane where the tasklet was last.
 func (t *Tasklet) schedule(vp int) bool {
 	for {
 		s := t.word.Load()
@@ -170,7 +170,7 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 			return true
 		}
 		l := t.in.ownLane()
-		// A killed tasklet may lie in the lane of a processor that sleeps, or whose vector is detached: the caller takes it out.
+		// A killed tasklet may lie in the lane of a VP that sleeps, or whose vector is detached: the caller takes it out.
 		if s.Has(serial.Killed) && s.Has(serial.Queued) {
 			if at := &t.in.lanes[laneOf(s)]; at == l {
 				l.sweep(false) // the caller, a tasklet of this lane, holds it
@@ -236,7 +236,7 @@ func rankOf(s serial.State) int {
 	return 1
 }
 
-// home returns the lane for a tasklet that is scheduled on processor vp; below 0, on none: the lane where it was last.
+// home returns the lane for a tasklet that is scheduled on VP vp; below 0, on none: the lane where it was last.
 func home(s serial.State, vp int) int {
 	if vp < 0 {
 		return laneOf(s)
@@ -245,8 +245,8 @@ func home(s serial.State, vp int) int {
 }
 
 // pause is the i-th pause of a loop that waits for the end of a tasklet. The first pauses spin, for a microsecond or two in all,
-// because tasklets are that short; the next let other goroutines run, because the tasklet may need the caller's processor; the
-// others sleep, up to 1 ms, because the tasklet may have lost its own processor.
+// because tasklets are that short; the next let other goroutines run, because the tasklet may need the caller's VP; the
+// others sleep, up to 1 ms, because the tasklet may have lost its own VP.
 func pause(i int) {
 	const spins, yields = 64, 64
 	switch {
@@ -259,7 +259,7 @@ func pause(i int) {
 	}
 }
 
-// push puts t into the lane that its state s names, and kicks the processor if it may sleep.
+// push puts t into the lane that its state s names, and kicks the VP if it may sleep.
 func (v *Vector) push(t *Tasklet, s serial.State) {
 	lane := laneOf(s)
 	if v.lanes[lane].push(t, rankOf(s)) {

@@ -77,14 +77,14 @@ func TestRunsWhereItWasScheduled(t *testing.T) {
 	expect(0, true)
 	tk.ScheduleOn(1)
 	expect(1, false)
-	m.vp = 77 // a processor that we do not know
+	m.vp = 77 // a VP that we do not know
 	tk.Schedule()
 	expect(1, true)
 	if tk.ScheduleOn(3) || tk.ScheduleOn(-1) {
-		t.Error("scheduled on a processor that does not exist")
+		t.Error("scheduled on a VP that does not exist")
 	}
 	if m.set.Fire(hooks.Idle, 3) != hooks.Quiet || m.set.Fire(hooks.Idle, -1) != hooks.Quiet {
-		t.Error("firings in the name of no processor")
+		t.Error("firings in the name of no VP")
 	}
 }
 
@@ -99,8 +99,8 @@ func TestHomesAreDealtOut(t *testing.T) {
 	}
 }
 
-// A processor may be taken from a thread between asking where it is and the push.
-func TestKicksIfTheProcessorWasTakenAway(t *testing.T) {
+// A VP may be taken from a thread between asking where it is and the push.
+func TestKicksIfTheVPWasTakenAway(t *testing.T) {
 	m, v := newManual(t, 2)
 	moving := &movingScheduler{manual: m}
 	v.sched = moving
@@ -147,7 +147,7 @@ func TestFirstComeFirstServedAndBounded(t *testing.T) {
 	}
 }
 
-func TestAFiringThatLeavesWorkKicksUnlessItIsOnTheProcessor(t *testing.T) {
+func TestAFiringThatLeavesWorkKicksUnlessItIsOnTheVP(t *testing.T) {
 	for _, c := range []struct {
 		vp   int
 		want []int
@@ -254,7 +254,7 @@ func TestDisableNests(t *testing.T) {
 	expect(3) // disabled and enabled before a firing looked
 }
 
-func TestDisablingAQueuedOneDoesNotKeepTheProcessorBusy(t *testing.T) {
+func TestDisablingAQueuedOneDoesNotKeepTheVPBusy(t *testing.T) {
 	m, v := newManual(t, 1)
 	tk := New(v, func() { t.Error("it is disabled") })
 	tk.Schedule()

@@ -11,15 +11,15 @@ import (
 // Scheduler is what tasklets need of a scheduler; *sched.Scheduler implements it.
 type Scheduler interface {
 	Hooks() *hooks.Set
-	NumVP() int     // constant; processors are numbered from 0
+	NumVP() int     // constant; VPs are numbered from 0
 	CurrentVP() int // of the calling thread; below 0 on none
 	Kick(vp int)    // makes vp fire its idle hooks if it sleeps or is about to
 	Spawn(sched.Attr, func()) sched.Thread
 }
 
-// Vector holds the tasklets that are queued on the processors of one scheduler.
+// Vector holds the tasklets that are queued on the VPs of one scheduler.
 type Vector struct {
-	lanes         []lane // one per virtual processor
+	lanes         []lane // one per VP
 	sched         Scheduler
 	hooks         [hooks.NumPoints]*hooks.Hook
 	closed        atomic.Bool // set by Detach, read by every Schedule and every firing
@@ -29,14 +29,14 @@ type Vector struct {
 	_             [128]byte
 }
 
-// remind kicks the processor of a lane, which may sleep, unless it is the caller's.
+// remind kicks the VP of a lane, which may sleep, unless it is the caller's.
 func (v *Vector) remind(lane int) {
 	if v.sched.CurrentVP() != lane {
 		v.sched.Kick(lane)
 	}
 }
 
-// current returns the caller's processor; below 0: it runs on none of this scheduler.
+// current returns the caller's VP; below 0: it runs on none of this scheduler.
 func (v *Vector) current() int {
 	if vp := v.sched.CurrentVP(); vp < len(v.lanes) {
 		return vp

@@ -33,7 +33,7 @@ const mostExplained = 128
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
 	return "Runs the progress engine for a while, with goroutines that wait for messages, messages that come in bursts, and threads that " +
-		"compute in between; then says what polls where: at which points, which virtual processor when, and which queues it visits; what was counted; and where each parameter " +
+		"compute in between; then says what polls where: at which points, which VP when, and which queues it visits; what was counted; and where each parameter " +
 		"has its value from.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }

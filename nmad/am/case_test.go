@@ -33,13 +33,16 @@ var waits = []func(r *Reply) error{
 	},
 }
 
-// TestIdleReply: all forms of a wait say that no request was sent.
+// TestIdleReply: all forms of a wait say that no request was sent, and none waits, as with a Request of nmad.
 func TestIdleReply(t *testing.T) {
 	for _, r := range []*Reply{nil, {}} {
 		for i, wait := range waits {
 			if err := wait(r); !errors.Is(err, nmad.ErrIdle) {
 				t.Errorf("form %d: %v", i, err)
 			}
+		}
+		if done, _ := r.Test(); done || !r.IsDone() || !r.Case().Try() {
+			t.Errorf("Test %t, IsDone %t: a Request of nmad says false, and true", done, r.IsDone())
 		}
 	}
 }

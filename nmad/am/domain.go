@@ -60,7 +60,7 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	d.peerList.Store(&all)
 	d.mu.Unlock()
 	p.open()
-	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in d.all
+	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in peerList
 		p.fail(why)
 	}
 	if greets && to.rank != w.s.Rank() {

@@ -86,7 +86,7 @@ func (p *peer) harvest(r *Reply) {
 func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
 
 // Test says whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it moves
-// the domain on, once. It never blocks. nmad.ErrIdle: no request was sent.
+// the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrIdle, as nmad.Request does.
 func (r *Reply) Test() (bool, error) {
 	if r == nil || !r.sent {
 		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)
@@ -189,7 +189,7 @@ type replyCase struct {
 	canceled *marcel.Latch // opens once the receive was cancelled, since the peer has failed
 }
 
-var _ marcel.Poller = (*replyCase)(nil)
+var _ marcel.PollingCase = (*replyCase)(nil)
 
 // Try moves the domain on, once, if the answer has not come.
 func (rc *replyCase) Try() bool { return rc.r.advance() || rc.Case.Try() }
@@ -199,7 +199,7 @@ func (rc *replyCase) Poll() bool {
 	if rc.r.p.polledByWaiters() {
 		return !rc.r.advance()
 	}
-	return rc.Case.(marcel.Poller).Poll()
+	return rc.Case.(marcel.PollingCase).Poll()
 }
 
 // Enlist is for Select. The end of the peer cancels the receive, which wakes the waiter.

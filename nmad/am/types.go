@@ -73,10 +73,10 @@ type greetingReceive struct {
 type Domain struct {
 	w            *World
 	nmadDomain   *nmad.Domain
-	ownsNmad     bool // nm was opened for this domain, and is closed with it
+	ownsNmad     bool // nmadDomain was opened for this domain, and is closed with it
 	number       int
 	access       nmad.Access
-	shortContext *nmad.Context // of short messages between domains of the same number; nil: no context, the plain messages of nm
+	shortContext *nmad.Context // of short messages between domains of the same number; nil: there is none, and they go as plain messages of nmadDomain
 	longContext  *nmad.Context // of messages longer than shortSize, and of bodies that follow
 	closed       atomic.Bool
 	close        sync.Once
@@ -175,7 +175,7 @@ type peer struct {
 	domainNumber int // number of its domain
 	gate         *nmad.Gate
 	sameNumber   bool                  // gate is between domains of the same number
-	shortContext *nmad.Context         // of short messages, answers and credit; nil: no context, the plain messages of gate
+	shortContext *nmad.Context         // of short messages, answers and credit; nil: there is none, and they go as plain messages of gate
 	failure      atomic.Pointer[error] // why it has failed; nil: it has not
 	ended        context.Context       // done once failure is set
 	cancelEnded  context.CancelFunc    // ends ended
@@ -201,16 +201,18 @@ type peer struct {
 	_ [64]byte
 
 	// nmad runs the callbacks of one gate one at a time: they alone touch what follows, but for the atomic fields.
-	received     uint32            // requests that have come, ever
-	nextSeq      uint8             // number of the request to be handled next
-	early        *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
-	token        Token             // of the handler that runs
-	args         [MaxArgs]uint64   // its arguments
-	ranThisPoll  atomic.Uint32     // handlers that have run since the last poll began; callbacks count, Domain.begin sets it to 0; one of two writes at the same time may be lost
-	spareBuffers [][]byte          // buffers for early requests
-	receives     []*postedReceive  // set before others see the peer
-	ranEver      atomic.Uint64     // handlers, ever
-	droppedEver  atomic.Uint64     // messages that were dropped, ever
+	received uint32            // requests that have come, ever
+	nextSeq  uint8             // number of the request to be handled next
+	early    *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
+	token    Token             // of the handler that runs
+	args     [MaxArgs]uint64   // its arguments
+	// Handlers that have run since the last poll began. Callbacks count, and Domain.begin sets it to 0; of two writes at the
+	// same time one may be lost.
+	ranThisPoll  atomic.Uint32
+	spareBuffers [][]byte         // buffers for early requests
+	receives     []*postedReceive // set before others see the peer
+	ranEver      atomic.Uint64    // handlers, ever
+	droppedEver  atomic.Uint64    // messages that were dropped, ever
 }
 
 // keptRequest is a request that came before its turn, or before its body.

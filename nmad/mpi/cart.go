@@ -145,7 +145,7 @@ func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
 func (ca *Cart) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
 	all := ca.neighbours()
-	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
+	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, checkBlocks(&out, len(all), checkBlocks(&in, len(all), nil)))
 	if err == nil {
 		f.plan.Neighbours(all, ProcNull, &in, &out)
 	}

@@ -50,7 +50,7 @@ func (c *Comm) barrier(how form) (*follower, error) {
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(blocking, b, root, nil)) }
 
 func (c *Comm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(bcast, root, how, signature{b: b}, c.rooted(root, wrong))
+	f, h, err := c.begin(bcast, root, how, signature{b: b}, c.checkRoot(root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -75,7 +75,7 @@ func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
 
 func (c *Comm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
-	f, h, err := c.begin(reduce, root, how, signature{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
+	f, h, err := c.begin(reduce, root, how, signature{op, operand(in, out)}, checkOperands(op, in, out, here, here, c.checkRoot(root, wrong)))
 	if err != nil {
 		return f, err
 	}
@@ -99,7 +99,7 @@ func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
 }
 
 func (c *Comm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(allreduce, noRoot, how, signature{op, out}, reducible(op, in, out, true, true, wrong))
+	f, h, err := c.begin(allreduce, noRoot, how, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -138,7 +138,7 @@ func (c *Comm) exscan(how form, op *Op, in, out Buffer, wrong error) (*follower,
 
 // prefixes is Scan or Exscan, as kind says.
 func (c *Comm) prefixes(kind operationKind, how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(kind, noRoot, how, signature{op, out}, reducible(op, in, out, true, true, wrong))
+	f, h, err := c.begin(kind, noRoot, how, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -162,8 +162,8 @@ func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 }
 
 func (c *Comm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
-	if wrong = laidOut(&in, c.Size(), wrong); wrong == nil && c != nil {
-		wrong = reducible(op, in.Block(c.rank), out, true, false, nil)
+	if wrong = checkBlocks(&in, c.Size(), wrong); wrong == nil && c != nil {
+		wrong = checkOperands(op, in.Block(c.rank), out, true, false, nil)
 	}
 	f, h, err := c.begin(reduceScatter, noRoot, how, signature{op, in.Buffer}, wrong)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 }
 
 func (c *Comm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(gather, root, how, signature{}, c.dealt(&out, in, root, wrong))
+	f, h, err := c.begin(gather, root, how, signature{}, c.checkRootBlocks(&out, in, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -207,7 +207,7 @@ func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 }
 
 func (c *Comm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(scatter, root, how, signature{}, c.dealt(&in, out, root, wrong))
+	f, h, err := c.begin(scatter, root, how, signature{}, c.checkRootBlocks(&in, out, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -228,7 +228,7 @@ func (c *Comm) Allgather(in Buffer, out Blocks) error {
 }
 
 func (c *Comm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
-	wrong = laidOut(&out, c.Size(), wrong)
+	wrong = checkBlocks(&out, c.Size(), wrong)
 	f, h, err := c.begin(allgather, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
@@ -252,9 +252,9 @@ func (c *Comm) Alltoall(in Blocks, out Blocks) error {
 }
 
 func (c *Comm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
-	wrong = laidOut(&out, c.Size(), wrong)
+	wrong = checkBlocks(&out, c.Size(), wrong)
 	if in.Type != nil || in.Types != nil {
-		wrong = laidOut(&in, c.Size(), wrong)
+		wrong = checkBlocks(&in, c.Size(), wrong)
 	}
 	f, h, err := c.begin(alltoall, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
@@ -312,17 +312,17 @@ func operationRequest(f *follower, err error) *Request {
 // The functions below check arguments. Each gets the error that was found before, and returns it; if there is none, it
 // returns what it finds.
 
-// rooted says why a rank cannot be the root.
-func (c *Comm) rooted(root int, wrong error) error {
+// checkRoot says why a rank cannot be the root.
+func (c *Comm) checkRoot(root int, wrong error) error {
 	if wrong == nil && (root < 0 || root >= c.Size()) {
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, c.Size())
 	}
 	return wrong
 }
 
-// reducible says why buffers cannot be reduced. needsOut: this rank gets a result in out. mayBeInPlace: in may be the zero
+// checkOperands says why buffers cannot be reduced. needsOut: this rank gets a result in out. mayBeInPlace: in may be the zero
 // Buffer.
-func reducible(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error) error {
+func checkOperands(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error) error {
 	t := operand(in, out).Type
 	switch {
 	case wrong != nil:
@@ -337,22 +337,22 @@ func reducible(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error)
 	return op.Check(t)
 }
 
-// dealt says why root has no blocks for all ranks, or another rank has no buffer for its own block.
-func (c *Comm) dealt(blocks *Blocks, own Buffer, root int, wrong error) error {
-	switch wrong = c.rooted(root, wrong); {
+// checkRootBlocks says why root has no blocks for all ranks, or another rank has no buffer for its own block.
+func (c *Comm) checkRootBlocks(blocks *Blocks, own Buffer, root int, wrong error) error {
+	switch wrong = c.checkRoot(root, wrong); {
 	case c.Rank() == root:
-		return laidOut(blocks, c.Size(), wrong)
+		return checkBlocks(blocks, c.Size(), wrong)
 	case wrong == nil && own.Type == nil:
 		return fmt.Errorf("%w: no buffer, in place is for root", ErrCount)
 	}
 	return wrong
 }
 
-// divided as Blocks.Each says that equal blocks make up the whole buffer; laidOut computes their length.
+// divided as Blocks.Each says that equal blocks make up the whole buffer; checkBlocks computes their length.
 const divided = math.MinInt
 
-// laidOut says why a buffer does not have n blocks. It replaces divided by the length of a block.
-func laidOut(b *Blocks, n int, wrong error) error {
+// checkBlocks says why a buffer does not have n blocks. It replaces divided by the length of a block.
+func checkBlocks(b *Blocks, n int, wrong error) error {
 	switch {
 	case wrong != nil || n == 0: // there is no communicator
 		return wrong

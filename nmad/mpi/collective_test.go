@@ -138,7 +138,10 @@ func collectives(c *Comm, n, root int) error {
 		ramp(counts[rank], func(i int) int64 { return int64(size*(at+i) + size*(size-1)/2) }))
 	next, last := (rank+1)%size, (rank+size-1)%size
 	got = make([]int64, n)
-	_, err = Sendrecv(c, mine, next, 3, got, last, 3)
+	k, s, err := Sendrecv(c, mine, next, 3, got, last, 3)
+	if err == nil && (k != n || s.Source != last) {
+		err = fmt.Errorf("%d elements from rank %d, want %d from %d", k, s.Source, n, last)
+	}
 	try("sendrecv", err, got, ramp(n, own(last)))
 	return errors.Join(errs...)
 }

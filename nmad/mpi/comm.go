@@ -216,8 +216,8 @@ func (c *Comm) usable() error {
 	return nil
 }
 
-// check says why there can be no message to or from a rank; nil: there can.
-func (c *Comm) check(what string, rank int) error {
+// checkRank says why there can be no message to or from a rank; nil: there can.
+func (c *Comm) checkRank(what string, rank int) error {
 	if err := c.usable(); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
-	if err := tagged("create group", c.rank, tag); err != nil {
+	if err := checkTag("create group", c.rank, tag); err != nil {
 		return nil, err
 	}
 	ranks := make([]int, g.Size())
@@ -65,7 +65,7 @@ func (c *Comm) idup(made **Comm) *Request {
 	}
 	f := &follower{comm: c, kind: idup}
 	c.mu.Lock()
-	err := f.number()
+	err := f.activate()
 	c.mu.Unlock()
 	if err != nil {
 		return (&Request{}).endAtOnce(c.fails(f, err))

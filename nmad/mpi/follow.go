@@ -14,11 +14,11 @@ import (
 
 // follower follows the plan of a collective operation at this rank: it starts messages, waits for them at fences, and
 // computes. The caller of a blocking operation does all of that itself. In an immediate operation the thread that moves
-// the last message before a fence goes on with the steps behind it:
+// the last message before a fence goes on with the steps behind the fence:
 //
-//	the starter                   sets posting, starts the messages up to the fence, and looks how many are pending.
-//	                              None: it goes on. Some: it clears posting, and returns
-//	the end of the last message   finds posting clear: its thread sets posting, and goes on
+//	the starter                   sets stepping, starts the messages up to the fence, and looks how many are pending.
+//	                              None: it goes on. Some: it clears stepping, and returns
+//	the end of the last message   finds stepping clear: its thread sets stepping, and goes on
 //
 // Both decide under mu, so exactly one of them goes on. The thread that would go on after an error ends the operation.
 type follower struct {
@@ -32,16 +32,16 @@ type follower struct {
 	turn       uint64         // the number of the operation among those of the communicator, from 1 on
 	persistent bool           // the operation is persistent: all its rounds have the turn that it got when it was made
 	messages   []*planMessage // the first open ones were started since the last fence; the others are spare
-	open       int
+	open       int            // how many of messages were started since the last fence
 
-	next       int               // the index of the next step; only the thread that has set posting uses it
+	next       int               // the index of the next step; only the thread that has set stepping uses it
 	completion pioman.Completion // of an immediate or persistent operation: set to finished at its end
 
-	mu      marcel.SpinLock // guards the fields below
-	posting bool            // a thread takes steps
-	pending int             // messages under way
-	failed  bool            // a thread ends the operation because of err
-	err     error           // the first error; constant once completion is set
+	mu       marcel.SpinLock // guards the fields below
+	stepping bool            // a thread takes steps
+	pending  int             // messages under way
+	ending   bool            // a thread ends the operation because of err
+	err      error           // the first error; constant once completion is set
 }
 
 // finished is the bit of a completion that says that an operation, or a generalized request, is done.
@@ -57,11 +57,18 @@ type planMessage struct {
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, and returns its follower, and the memory that the ranks share; nil: they share
-// none, or the operation does not block. The caller then makes the plan. wrong says why this rank cannot take part: the
-// operation then ends with an error at all ranks, in its turn; a blocking one here, another one when it is started. If
-// the communicator cannot be used the operation has no turn, and no follower. A persistent operation gets its turn here,
-// so the ranks may start several in orders that differ.
+// begin begins a collective operation, and returns its follower. If the operation blocks and the ranks share memory, begin
+// also returns that memory; else nil. The caller then makes the plan, unless there is an error. A persistent operation gets
+// its turn here, so the ranks may start several in orders that differ. If the communicator cannot be used the operation has
+// no turn, and begin returns an error without a follower.
+//
+// wrong is why this rank cannot take part; nil: it can. An operation that is wrong at one rank fails at all ranks, in its
+// turn:
+//
+//	form         begin returns                       what ends the operation
+//	blocking     the follower, the error of fails    begin itself
+//	immediate    the follower, wrong                 runInBackground, which startOperation calls
+//	persistent   the follower, wrong                 runInBackground, which Request.Start calls, each time
 func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", kind, err)
@@ -81,7 +88,7 @@ func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wron
 	if how != blocking {
 		var refused []uint64
 		if how == persistent {
-			refused = f.reserve()
+			refused = f.reserveTurn()
 		}
 		c.mu.Unlock()
 		c.sendRefusals(refused)
@@ -93,7 +100,7 @@ func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wron
 		}
 		return f, nil, wrong
 	}
-	err := f.number()
+	err := f.activate()
 	h, looked := c.shared, c.sharedKnown
 	c.mu.Unlock()
 	if err == nil && c.job.checks {
@@ -111,17 +118,17 @@ func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wron
 	return f, h, err
 }
 
-// draw gives the operation its turn, and the tag that belongs to it. The caller holds the communicator's mu.
-func (f *follower) draw() {
+// drawTurn gives the operation its turn, and the tag that belongs to the turn. The caller holds the communicator's mu.
+func (f *follower) drawTurn() {
 	f.comm.turns++
 	f.turn, f.tag = f.comm.turns, f.comm.collectiveTags|f.comm.turns
 }
 
-// reserve is draw for a persistent operation, which keeps one turn for all its rounds. If an operation has failed before,
-// it returns the tags that the caller has to refuse. The caller holds the communicator's mu.
-func (f *follower) reserve() (refused []uint64) {
+// reserveTurn is drawTurn for a persistent operation, which keeps one turn for all its rounds. If an operation has failed
+// before, reserveTurn returns the tags that the caller has to refuse. The caller holds the communicator's mu.
+func (f *follower) reserveTurn() (refused []uint64) {
 	c := f.comm
-	f.draw()
+	f.drawTurn()
 	if c.kept == nil {
 		c.kept = map[uint64]bool{}
 	}
@@ -132,8 +139,8 @@ func (f *follower) reserve() (refused []uint64) {
 	return refused
 }
 
-// announce has the ranks compare a persistent operation once, when it is made. A rank at which it is wrong tells the
-// others.
+// announce has the ranks compare a persistent operation once, when it is made. A rank at which the operation is wrong sends
+// refusals instead.
 func (f *follower) announce() {
 	if f.wrong != nil {
 		f.comm.sendRefusals([]uint64{f.tag | ofChecks})
@@ -150,12 +157,12 @@ func (c *Comm) forget(turn uint64) {
 	delete(c.kept, turn)
 }
 
-// number puts the operation among those under way, and draws a turn unless the operation has one. The error says why an
-// earlier operation has failed; the caller then calls fails. The caller holds the communicator's mu.
-func (f *follower) number() error {
+// activate puts the operation among those under way, and draws its turn, which a persistent operation has already. The
+// error says why an earlier operation has failed; the caller then calls fails. The caller holds the communicator's mu.
+func (f *follower) activate() error {
 	c := f.comm
 	if !f.persistent {
-		f.draw()
+		f.drawTurn()
 	}
 	if c.broken == nil {
 		c.active = append(c.active, f)
@@ -184,10 +191,10 @@ func (f *follower) follow() error {
 	for i := range f.plan.Steps {
 		var err error
 		switch s := &f.plan.Steps[i]; s.Kind {
-		case plan.Put, plan.Take, plan.Fold, plan.Merge, plan.Took:
+		case plan.Put, plan.Take, plan.Fold, plan.Merge, plan.Release:
 			err = h.do(f, s)
 		case plan.Send, plan.Receive:
-			err = f.start(s)
+			err = f.postForFence(s)
 		case plan.Fence:
 			err = f.fence()
 		default:
@@ -218,7 +225,7 @@ func compute(s *plan.Step) error {
 	return nil
 }
 
-// nextMessage returns the planMessage for a step: one that was used before an earlier fence, or a new one.
+// nextMessage returns the planMessage for a step: a spare one, or a new one.
 func (f *follower) nextMessage(s *plan.Step) *planMessage {
 	if f.open == len(f.messages) {
 		f.messages = append(f.messages, &planMessage{})
@@ -229,8 +236,8 @@ func (f *follower) nextMessage(s *plan.Step) *planMessage {
 	return m
 }
 
-// start starts a message for whose end the calling thread waits.
-func (f *follower) start(s *plan.Step) (err error) {
+// postForFence starts the message of a step of a blocking operation; fence waits for its end.
+func (f *follower) postForFence(s *plan.Step) (err error) {
 	m, c := f.nextMessage(s), f.comm
 	peer := c.group.job[s.Peer]
 	b := m.buffer()
@@ -257,7 +264,7 @@ func (me *planMessage) buffer() *Buffer {
 	return &me.step.Into
 }
 
-// post starts a message. nmad calls done, if it is not nil, at its end.
+// post starts a message. nmad calls done, if it is not nil, when the message has ended.
 func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
 	if m.step.Kind == plan.Receive {
@@ -271,12 +278,11 @@ func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	return f.comm.gates[m.step.Peer].Post(&m.request, &op)
 }
 
-// fence waits for all messages that were started since the last fence.
+// fence waits for all messages that were started since the last fence. After an error they stay open, so that
+// cancelReceives finds those that are still under way.
 func (f *follower) fence() error {
-	for i, m := range f.messages[:f.open] {
+	for _, m := range f.messages[:f.open] {
 		if err := m.outcome(m.request.Wait()); err != nil {
-			f.messages = append(f.messages[:0], f.messages[i+1:f.open]...)
-			f.open = len(f.messages)
 			return err
 		}
 	}
@@ -301,7 +307,8 @@ func (me *planMessage) outcome(err error) error {
 	return nil
 }
 
-// cancelReceives cancels the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
+// cancelReceives cancels the receives that are under way; Cancel does nothing to those that have ended. Sends end when their
+// receivers drop them (nmad.Context.Drop).
 func (f *follower) cancelReceives() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {
@@ -315,7 +322,7 @@ func (f *follower) cancelReceives() {
 func (f *follower) runInBackground() error {
 	c := f.comm
 	c.mu.Lock()
-	err := f.number()
+	err := f.activate()
 	c.mu.Unlock()
 	if f.wrong != nil {
 		err = f.wrong
@@ -327,20 +334,20 @@ func (f *follower) runInBackground() error {
 		_ = c.compare(f, immediate)
 	}
 	f.completion.Reset()
-	f.next, f.open, f.pending, f.failed, f.err, f.posting = 0, 0, 0, false, nil, true
+	f.next, f.open, f.pending, f.ending, f.err, f.stepping = 0, 0, 0, false, nil, true
 	f.proceed()
 	return nil
 }
 
-// proceed takes the steps up to the next fence with messages under way, or to the end. The thread that has set posting
-// calls it; compute says which threads do.
+// proceed takes the steps up to the next fence with messages under way, or to the end. Only the thread that has set
+// stepping calls it; compute says which threads these are.
 func (f *follower) proceed() {
 	for f.next < len(f.plan.Steps) {
 		s := &f.plan.Steps[f.next]
 		f.next++
 		switch s.Kind {
 		case plan.Send, plan.Receive:
-			f.startAsync(s)
+			f.postWithCallback(s)
 		case plan.Fence:
 			if !f.passesFence() {
 				return
@@ -359,8 +366,9 @@ func (f *follower) proceed() {
 	f.completion.Signal(finished)
 }
 
-// startAsync starts a message at whose end nmad calls messageDone, in any thread.
-func (f *follower) startAsync(s *plan.Step) {
+// postWithCallback starts the message of a step of an immediate operation. When the message has ended nmad calls
+// messageDone, in any thread.
+func (f *follower) postWithCallback(s *plan.Step) {
 	m := f.nextMessage(s)
 	if m.done == nil {
 		m.done = func(r *nmad.Request) { f.messageDone(m, r) }
@@ -386,22 +394,22 @@ func (f *follower) recordError(err error) {
 	}
 }
 
-// passesFence says whether the thread that posts goes on behind a fence: no message is pending. Otherwise it clears
-// posting, and the thread that ends the last message goes on. It also passes after an error: proceed then calls
-// endsIfFailed.
+// passesFence says whether the calling thread, which has set stepping, goes on behind a fence: no message is pending, or
+// there is an error, for which proceed then calls endsIfFailed. Otherwise it clears stepping, and the thread that ends the
+// last message goes on.
 func (f *follower) passesFence() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.posting = f.pending == 0 || f.err != nil
-	return f.posting
+	f.stepping = f.pending == 0 || f.err != nil
+	return f.stepping
 }
 
-// endsIfFailed says whether the caller is the first to see that the operation has failed. Then it has begun to end the
-// operation, and the caller takes no more steps.
+// endsIfFailed says whether the caller is the first to see that the operation has failed. If so, endsIfFailed has begun to
+// end the operation, and the caller takes no more steps.
 func (f *follower) endsIfFailed() bool {
 	f.mu.Lock()
-	stop := f.err != nil && !f.failed
-	f.failed = f.failed || stop
+	stop := f.err != nil && !f.ending
+	f.ending = f.ending || stop
 	f.mu.Unlock()
 	if stop {
 		go f.endFailed()
@@ -418,24 +426,24 @@ func (f *follower) endFailed() {
 	f.mu.Unlock()
 	err = f.comm.fails(f, err)
 	f.mu.Lock()
-	f.err = err // failed is set, so no message changes it any more
+	f.err = err // ending is set, so no message changes err any more
 	f.mu.Unlock()
 	f.completion.Signal(finished)
 }
 
-// messageDone is called when a message has ended. If it was the last one before the fence, or has failed, the caller goes
-// on in the place of the thread that posted.
+// messageDone is called when a message has ended. If the message was the last one before the fence, or has failed, the
+// calling thread goes on with the steps.
 func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 	_, err := r.Test()
 	err = m.outcome(err)
 	f.mu.Lock()
-	if f.err == nil && !f.failed {
+	if f.err == nil && !f.ending {
 		f.err = err
 	}
 	f.pending--
-	proceeds := !f.posting && !f.failed && (f.pending == 0 || f.err != nil)
+	proceeds := !f.stepping && !f.ending && (f.pending == 0 || f.err != nil)
 	if proceeds {
-		f.posting = true
+		f.stepping = true
 	}
 	f.mu.Unlock()
 	if proceeds && !f.endsIfFailed() {

@@ -143,7 +143,7 @@ func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
 }
 
 func (gr *Graph) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
-	f, _, err := gr.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
+	f, _, err := gr.begin(neighbors, noRoot, how, signature{}, checkBlocks(&out, len(gr.from), checkBlocks(&in, len(gr.to), nil)))
 	if err == nil {
 		f.plan.Exchange(gr.from, gr.to, &in, &out)
 	}

@@ -40,8 +40,8 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	}
 	var failed error
 	if c.rank == leader {
-		if failed = peer.addressed("intercomm", remote, tag); failed == nil {
-			_, failed = Sendrecv(peer, mine, remote, tag, theirs, remote, tag)
+		if failed = peer.checkPeer("intercomm", remote, tag); failed == nil {
+			_, _, failed = Sendrecv(peer, mine, remote, tag, theirs, remote, tag)
 		}
 		if failed != nil {
 			theirs[0] = -1
@@ -210,9 +210,9 @@ func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, i
 // Persistent is Comm.Persistent.
 func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, persistent}} }
 
-// rooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
+// beginRooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
 // root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
-func (x *Intercomm) rooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -222,15 +222,15 @@ func (x *Intercomm) rooted(kind operationKind, root int, how form, wrong error, 
 	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	return x.rootless(kind, how, wrong, func(p *plan.Plan) {
+	return x.beginRootless(kind, how, wrong, func(p *plan.Plan) {
 		if root != ProcNull {
 			make(p, number, root == Root)
 		}
 	})
 }
 
-// rootless begins a collective operation that has no root. make makes its plan.
-func (x *Intercomm) rootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
+// beginRootless begins a collective operation that has no root. make makes its plan.
+func (x *Intercomm) beginRootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
 	f, _, err := x.joint.begin(kind, noRoot, how, signature{}, wrong)
 	if err == nil {
 		make(&f.plan)
@@ -247,7 +247,7 @@ func (x *Intercomm) barrier(how form) (*follower, error) { return x.joint.barrie
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(blocking, b, root, nil)) }
 
 func (x *Intercomm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	return x.rooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+	return x.beginRooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather copies the elements that each process of the remote group gives as in to its block of out at root.
@@ -257,9 +257,9 @@ func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
 
 func (x *Intercomm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
 	if root == Root {
-		wrong = laidOut(&out, x.RemoteSize(), wrong)
+		wrong = checkBlocks(&out, x.RemoteSize(), wrong)
 	}
-	return x.rooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.beginRooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter copies from in, at root, the block of each process of the remote group to out of that process.
@@ -269,9 +269,9 @@ func (x *Intercomm) Scatter(in Blocks, out Buffer, root int) error {
 
 func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
-		wrong = laidOut(&in, x.RemoteSize(), wrong)
+		wrong = checkBlocks(&in, x.RemoteSize(), wrong)
 	}
-	return x.rooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.beginRooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather puts the elements that each process gives as in into its block of out, at every process of the remote group.
@@ -280,7 +280,7 @@ func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 }
 
 func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.rootless(allgather, how, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
+	return x.beginRootless(allgather, how, checkBlocks(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
@@ -289,8 +289,8 @@ func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*fo
 func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(blocking, in, out, nil)) }
 
 func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
-	wrong = laidOut(&out, x.RemoteSize(), laidOut(&in, x.RemoteSize(), wrong))
-	return x.rootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	wrong = checkBlocks(&out, x.RemoteSize(), checkBlocks(&in, x.RemoteSize(), wrong))
+	return x.beginRootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce combines the operands that the processes of the remote group give as in, and stores the result in out at root.
@@ -303,9 +303,9 @@ func (x *Intercomm) reduce(how form, op *Op, in, out Buffer, root int, wrong err
 		in = out
 	}
 	if root != ProcNull {
-		wrong = reducible(op, in, out, false, false, wrong)
+		wrong = checkOperands(op, in, out, false, false, wrong)
 	}
-	return x.rooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.beginRooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
@@ -315,7 +315,7 @@ func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 }
 
 func (x *Intercomm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.rootless(allreduce, how, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
+	return x.beginRootless(allreduce, how, checkOperands(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
@@ -326,8 +326,8 @@ func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 }
 
 func (x *Intercomm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
-	wrong = reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), wrong))
-	return x.rootless(reduceScatter, how, wrong, func(p *plan.Plan) {
+	wrong = checkOperands(op, in.Buffer, out, false, false, checkBlocks(&in, x.Size(), wrong))
+	return x.beginRootless(reduceScatter, how, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }

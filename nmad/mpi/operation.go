@@ -17,7 +17,7 @@ const (
 	alltoall
 	neighbors
 	idup
-	operationKinds
+	operationKinds // 1 more than the last kind
 )
 
 var operationNames = [operationKinds]string{

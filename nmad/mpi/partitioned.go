@@ -79,7 +79,7 @@ func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bo
 		p.noPeer = true
 		return p, c.usable()
 	}
-	if err := c.addressed(what, peer, tag); err != nil {
+	if err := c.checkPeer(what, peer, tag); err != nil {
 		return nil, err
 	}
 	if parts < 1 || parts >= maxParts || b.Count%parts != 0 {

@@ -29,8 +29,8 @@ func TestPersistentMessages(t *testing.T) {
 		} else {
 			all = []*Request{c.Persistent().Recv(b, peer, 1), c.Persistent().Recv(g, AnySource, AnyTag), c.Persistent().Recv(b, ProcNull, 3)}
 		}
-		if !TestAll(all...) {
-			return errors.New("requests that were not started are under way")
+		if done, s, err := TestAll(all...); !done || err != nil || len(s) != len(all) || s[0] != noStatus {
+			return fmt.Errorf("requests that were not started: %t, %v, %w", done, s, err)
 		}
 		for round := range int32(rounds) {
 			if c.Rank() == 0 {

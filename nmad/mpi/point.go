@@ -51,7 +51,7 @@ func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
 		return c.usable()
 	}
 	if whole, ok := b.Dense(); ok && m == standard {
-		if err := c.addressed("send", to, tag); err != nil {
+		if err := c.checkPeer("send", to, tag); err != nil {
 			return err
 		}
 		return c.explain("send", c.messages.Send(c.group.job[to], c.tags|uint64(tag), whole))
@@ -73,7 +73,7 @@ func (c *Comm) isend(b Buffer, to, tag int, m sendMode) *Request {
 
 // postSend begins a send with r, which is free. It does not block.
 func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
-	if err := c.addressed(m.String(), to, tag); err != nil {
+	if err := c.checkPeer(m.String(), to, tag); err != nil {
 		return err
 	}
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(c.tags | uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
@@ -82,16 +82,16 @@ func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
 	return c.gates[to].Post(&r.message, &op)
 }
 
-// addressed says why there can be no message with a tag to or from a rank; nil: there can.
-func (c *Comm) addressed(what string, rank, tag int) error {
-	if err := c.check(what, rank); err != nil {
+// checkPeer says why there can be no message with a tag to or from a rank; nil: there can.
+func (c *Comm) checkPeer(what string, rank, tag int) error {
+	if err := c.checkRank(what, rank); err != nil {
 		return err
 	}
-	return tagged(what, rank, tag)
+	return checkTag(what, rank, tag)
 }
 
-// tagged says why a message cannot have a tag; nil: it can.
-func tagged(what string, rank, tag int) error {
+// checkTag says why a message cannot have a tag; nil: it can.
+func checkTag(what string, rank, tag int) error {
 	if tag < 0 || tag > MaxTag {
 		return fmt.Errorf("mpi: %s, rank %d: %w: %d", what, rank, ErrTag, tag)
 	}
@@ -105,7 +105,7 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 		return noStatus, c.usable()
 	}
 	if whole, ok := b.Dense(); ok && from != AnySource && tag != AnyTag {
-		if err := c.addressed("recv", from, tag); err != nil {
+		if err := c.checkPeer("recv", from, tag); err != nil {
 			return Status{}, err
 		}
 		e, err := c.messages.Recv(c.group.job[from], c.tags|uint64(tag), whole)
@@ -146,13 +146,13 @@ func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
 		return nmad.Match{}, err
 	}
 	if from != AnySource {
-		if err := c.check(what, from); err != nil {
+		if err := c.checkRank(what, from); err != nil {
 			return nmad.Match{}, err
 		}
 	}
 	m := nmad.Match{Tag: c.tags, Mask: math.MaxUint64 &^ MaxTag}
 	if tag != AnyTag {
-		if err := tagged(what, from, tag); err != nil {
+		if err := checkTag(what, from, tag); err != nil {
 			return m, err
 		}
 		m = nmad.Tag(c.tags | uint64(tag))

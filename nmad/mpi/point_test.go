@@ -215,10 +215,11 @@ func TestRequestNotBegun(t *testing.T) {
 			done, s2, err2 := r.Test()
 			i, s3, err3 := WaitAny(&r)
 			some, _, err4 := WaitSome(&r)
-			if s != noStatus || !done || s2 != noStatus || i != 0 || s3 != noStatus || len(some) != 1 || !TestAll(&r) || r.Cancel() {
-				return fmt.Errorf("it is %v, %v %v, %d %v, %v", s, done, s2, i, s3, some)
+			done2, s5, err5 := TestAll(&r)
+			if s != noStatus || !done || s2 != noStatus || i != 0 || s3 != noStatus || len(some) != 1 || !done2 || s5[0] != noStatus || r.Cancel() {
+				return fmt.Errorf("it is %v, %v %v, %d %v, %v, %v %v", s, done, s2, i, s3, some, done2, s5)
 			}
-			return errors.Join(err, err2, err3, err4)
+			return errors.Join(err, err2, err3, err4, err5)
 		}
 		if err := none(); err != nil {
 			return err

@@ -199,7 +199,7 @@ func ends(r *Request) error { _, err := r.Wait(); return err }
 func sendsLong(c *Comm, peer int) error { return Send(c, numbersTo(longDebt), peer, 2) }
 
 func sendrecv(c *Comm, peer int) error {
-	_, err := Sendrecv(c, numbersTo(longDebt), peer, 2, make([]int64, longDebt), peer, 2)
+	_, _, err := Sendrecv(c, numbersTo(longDebt), peer, 2, make([]int64, longDebt), peer, 2)
 	return err
 }
 

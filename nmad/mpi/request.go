@@ -259,6 +259,21 @@ func (r *Request) WaitThenCancel(ctx context.Context) (Status, error) {
 	return s, err
 }
 
+// poll polls once, unless r is done, and says whether r is done. err: the calling thread cannot poll for r.
+func (r *Request) poll() (done bool, err error) {
+	if r.isDone() {
+		return true, nil
+	}
+	if x := r.special(); x.generalized == nil && x.operation == nil {
+		if done, err := r.carrier().Test(); !done {
+			return false, err
+		}
+		return true, nil
+	}
+	r.comm.domainOrNil().Engine().Poll()
+	return r.isDone(), nil
+}
+
 // Test says whether the request is done, and if so returns what Wait would. It makes progress, and does not block.
 func (r *Request) Test() (done bool, s Status, err error) {
 	x := r.special()

@@ -48,13 +48,14 @@ func WaitAllContext(ctx context.Context, requests ...*Request) ([]Status, error)
 }
 
 // WaitAny waits for one of the requests, and returns its index, its status, and how it ended. A nil request is never
-// done; if all are nil the index is -1. Of several that are done any may be returned: the search begins at a random one,
-// so none is passed over for ever.
+// done; if all are nil WaitAny returns at once, with the index -1 and no error, as MPI_Waitany returns MPI_UNDEFINED
+// (nmad.WaitAny fails with nmad.ErrIdle). If several are done WaitAny returns any of them: the search begins at a random
+// one, so none is passed over for ever.
 func WaitAny(requests ...*Request) (int, Status, error) {
 	return WaitAnyContext(context.Background(), requests...)
 }
 
-// WaitAnyContext is WaitAny until ctx is done: then it returns -1 and the cause of that, and the requests go on.
+// WaitAnyContext is WaitAny until ctx is done. Then it returns -1 and the cause of that; the requests go on.
 func WaitAnyContext(ctx context.Context, requests ...*Request) (int, Status, error) {
 	cases, n, some := make([]marcel.Case, len(requests)), len(requests), false
 	begin := 0
@@ -76,7 +77,7 @@ func WaitAnyContext(ctx context.Context, requests ...*Request) (int, Status, err
 	if !some {
 		return -1, noStatus, nil
 	}
-	i, err := marcel.SelectUninterruptible(ctx, cases...)
+	i, err := marcel.SelectContextUninterruptible(ctx, cases...)
 	if err != nil {
 		return -1, noStatus, fmt.Errorf("mpi: wait for any of %d requests: %w", n, err)
 	}
@@ -84,13 +85,13 @@ func WaitAnyContext(ctx context.Context, requests ...*Request) (int, Status, err
 	return i, s, err
 }
 
-// WaitSome waits until one of the requests is done, and returns the indices of all that are, with their statuses, and
-// the first error in their order. A nil request is never done; if all are nil it returns none.
+// WaitSome waits until one of the requests is done, and returns the indices of all that are done, with their statuses, and
+// the first error in their order. A nil request is never done; if all are nil WaitSome returns no index and no error.
 func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
 	return WaitSomeContext(context.Background(), requests...)
 }
 
-// WaitSomeContext is WaitSome until ctx is done: then it returns no index and the cause of that, and the requests go on.
+// WaitSomeContext is WaitSome until ctx is done. Then it returns no index and the cause of that; the requests go on.
 func WaitSomeContext(ctx context.Context, requests ...*Request) (done []int, all []Status, err error) {
 	if first, _, err := WaitAnyContext(ctx, requests...); first < 0 {
 		return nil, nil, err
@@ -111,15 +112,17 @@ func WaitSomeContext(ctx context.Context, requests ...*Request) (done []int, all
 	return done, all, err
 }
 
-// TestAll says whether all requests are done. A nil request counts as done. It makes progress, and does not block.
-func TestAll(requests ...*Request) bool {
+// TestAll says whether all requests are done, and if so returns what WaitAll would. A nil request counts as done. It makes
+// progress, and does not block.
+func TestAll(requests ...*Request) (done bool, all []Status, err error) {
 	for _, r := range requests {
 		if r == nil {
 			continue
 		}
-		if over, _, _ := r.Test(); !over {
-			return false
+		if done, err := r.poll(); !done {
+			return false, nil, err
 		}
 	}
-	return true
+	all, err = WaitAll(requests...)
+	return true, all, err
 }

@@ -31,7 +31,9 @@ func TestWaitForSeveral(t *testing.T) {
 				errs = append(errs, fmt.Errorf("%s: %w", what, err))
 			}
 		}
-		all, err := WaitAllContext(ended, nil, first, second)
+		over, all, err := TestAll(nil, first, second)
+		check("test of all", !over && all == nil && err == nil, err)
+		all, err = WaitAllContext(ended, nil, first, second)
 		check("all", errors.Is(err, context.Canceled) && all[0] == noStatus && all[1].Tag == 1, err)
 		i, s, err := WaitAnyContext(ended, nil, first, second)
 		check("any of two", err == nil && i == 1 && s.Tag == 1, err)
@@ -47,6 +49,10 @@ func TestWaitForSeveral(t *testing.T) {
 		errs = append(errs, c.Barrier())
 		all, err = WaitAllContext(t.Context(), first, second)
 		check("all, later", err == nil && all[1].Tag == 2 && got[1] == 2, err)
+		over, all, err = TestAll(nil, first, second)
+		check("test of all, later", over && err == nil && len(all) == 3 && all[0] == noStatus && all[1].Tag == 1 && all[2].Tag == 2, err)
+		over, all, err = TestAll(second, c.Immediate().Recv(Buffer{}, 7, 1))
+		check("test of all, one of which has failed", over && errors.Is(err, ErrRank) && len(all) == 2 && all[0].Tag == 2, err)
 		return errors.Join(errors.Join(errs...), c.Barrier())
 	})
 }

@@ -13,27 +13,26 @@ import (
 )
 
 // shared is the memory that the ranks of a communicator on one host, its members there, share for blocking operations.
-// The thread that is in such an operation uses it; enter sees to it that there is one such thread at a time.
+// Only the thread that is in such an operation uses it. enter refuses a second thread.
 //
 // A waiter polls the flag of the member that it waits for. After some microseconds it asks that member for a message,
-// and sleeps until the message has come, as any receiver does; so it also learns when the member dies. A rank at which an
-// operation has failed sends all others a refusal in place of that message.
+// and sleeps until the message has come, as any receiver does; so the waiter also learns when the member dies. A rank at
+// which an operation has failed sends all others a refusal in place of that message.
 type shared struct {
 	comm        *Comm
 	segment     *segment.Segment // nil: this rank is alone on its host
 	hosts       plan.Hosts
 	ranks       []int           // of the communicator, by member
 	stale       []*nmad.Request // receives by drain
-	wakePending []bool          // by member: it sends a wake-up message which this rank has asked for, and does not need any more
-	used        atomic.Bool     // a thread is in an operation
+	wakePending []bool          // by member: the member sends a wake-up message that this rank has asked for and no longer needs
+	used        atomic.Bool     // a thread is in an operation; enter sets it, leave clears it
 	wakes       []wakeMessage   // by member
 	received    [max(len(refusal), segment.CardBytes)]byte
 
-	// The operation and the step that the thread is at.
-	op    uint64
-	step  *plan.Step
+	op    uint64           // turn of the operation that the thread is in
+	step  *plan.Step       // the step that the thread takes
 	ready func() bool      // isReady, as a value that is made once
-	ring  func(member int) // wake, likewise
+	ring  func(member int) // wake, as a value that is made once
 }
 
 // wakeMessage is this rank's message that wakes a member.
@@ -42,8 +41,8 @@ type wakeMessage struct {
 	used    bool // request was started before
 }
 
-// placement returns on which hosts the ranks of c are. If no ranks share memory, why says so for people. The ranks of a
-// host share memory if messages between them also go through shared memory.
+// placement returns on which hosts the ranks of c are. If no ranks share memory, why is the reason, for people; all ranks
+// get the same one. The ranks of a host share memory if messages between them also go through shared memory.
 func (c *Comm) placement() (h plan.Hosts, why string) {
 	if c.Size() < 2 {
 		return h, "there is one rank"
@@ -55,7 +54,7 @@ func (c *Comm) placement() (h plan.Hosts, why string) {
 	}
 	for r, p := range c.group.job {
 		if hosts[r] = hostOf(p); hosts[r] < 0 {
-			return h, "it was told so"
+			return h, fmt.Sprintf("the host of rank %d is not known", r)
 		}
 	}
 	h = plan.HostsOf(c.rank, hosts, 0, segment.Slots)
@@ -76,8 +75,8 @@ func (c *Comm) placement() (h plan.Hosts, why string) {
 	return h, ""
 }
 
-// makeShared makes the memory that the ranks share. All ranks call it in their first blocking operation, and wait for each
-// other. It returns nil if they share none.
+// makeShared makes the memory that the ranks share, and returns it; nil: they share none. All ranks call it in their first
+// blocking operation. If placement gives a reason, they exchange nothing; else they wait for each other.
 func (c *Comm) makeShared() (h *shared, err error) {
 	placed, why := c.placement()
 	if why == "" {
@@ -125,7 +124,7 @@ func Explain(c *Comm) string {
 	text := "operations that block: "
 	switch {
 	case !known:
-		text += "the first one finds out"
+		text += "the first one decides whether the ranks share memory"
 	case h == nil:
 		text += "by messages, since " + why
 	case h.route() == inMemory:
@@ -143,7 +142,7 @@ func Explain(c *Comm) string {
 	return text
 }
 
-// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have theirs.
+// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have mapped theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
 	var card [segment.CardBytes]byte
@@ -161,8 +160,9 @@ func (h *shared) join() (all bool, err error) {
 	return answer[0] != 0, err
 }
 
-// invite makes the segment of a host that has several members, and tells them of it. Then each leader tells the first
-// leader whether all members of its host have mapped it, and learns from the first leader whether all ranks have.
+// invite is join for the leader of a host. If the host has several members the leader makes the segment, sends them its
+// card, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of its
+// members have, hears from the first leader whether all ranks have, and tells its members.
 func (h *shared) invite() (all bool, err error) {
 	mapped := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
@@ -190,7 +190,8 @@ func (h *shared) invite() (all bool, err error) {
 	return mapped[0] != 0, h.sendAll(h.ranks[1:], mapped)
 }
 
-// collect sends b to the ranks, unless it is nil, receives a byte from each, 0 or 1, and clears mapped[0] if one is 0.
+// collect sends b, unless it is nil, to the ranks. Then it receives a byte from each, 0 or 1, and clears mapped[0] if one
+// of these is 0.
 func (h *shared) collect(ranks []int, b, mapped []byte) error {
 	if b != nil {
 		if err := h.sendAll(ranks, b); err != nil {
@@ -251,7 +252,8 @@ const (
 	inOrder          // by messages, which combine the operands from the last rank to the first
 )
 
-// route returns the route of an operation that has no other choice.
+// route returns the route of an operation whose arguments do not restrict it. For other operations reducing, gathering
+// and exchanging choose the route.
 func (h *shared) route() route {
 	switch {
 	case h == nil:
@@ -292,7 +294,8 @@ func (h *shared) exchanging(in *Blocks) route {
 	return h.route()
 }
 
-// enter is called before the first step of an operation that uses the memory. It fails if another thread is in one.
+// enter is called before the first step of an operation that uses the memory. It fails if another thread is in such an
+// operation, and after segment.MaxOperations operations.
 func (h *shared) enter(op uint64) error {
 	switch {
 	case op > segment.MaxOperations:
@@ -304,21 +307,21 @@ func (h *shared) enter(op uint64) error {
 	return nil
 }
 
-// leave is called after the last step of an operation, also of one that has failed.
+// leave is called after the last step of an operation that has entered, also if the operation has failed.
 func (h *shared) leave() {
-	if h.segment != nil && h.segment.TookAll(h.op) {
+	if h.segment != nil && h.segment.ReleaseAll(h.op) {
 		h.segment.Sleepers(h.ring)
 	}
 	h.used.Store(false)
 }
 
-// do takes a step of members that share memory. It waits until the step can be taken.
+// do takes a step of f's plan that uses the memory. It waits until the step can be taken.
 func (h *shared) do(f *follower, s *plan.Step) error {
 	if s.Number > segment.MaxPieces {
 		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, h.hosts.Piece, len(h.ranks))
 	}
-	if s.Kind == plan.Took {
-		if h.segment.Took(h.op, s.Number) {
+	if s.Kind == plan.Release {
+		if h.segment.Release(h.op, s.Number) {
 			h.segment.Sleepers(h.ring)
 		}
 		return nil
@@ -329,7 +332,7 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 			return err
 		}
 	}
-	label := uint64(f.root+1)<<32 | uint64(f.kind)<<24 | uint64(s.Size)
+	want := newLabel(f.kind, f.root, s.Size)
 	if s.Kind == plan.Put {
 		if room := h.segment.Room(h.op, s.Number, s.Size); s.Size > 0 {
 			if all, ok := s.From.Dense(); ok {
@@ -338,21 +341,21 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 				s.From.Pack(s.At, room)
 			}
 		}
-		if h.segment.Publish(h.op, s.Number, label, s.Peer) {
+		if h.segment.Publish(h.op, s.Number, uint64(want), s.Peer) {
 			h.segment.Sleepers(h.ring)
 		}
 		return nil
 	}
-	if got := h.segment.Label(s.Peer, h.op, s.Number); got != label {
-		return h.differs(s.Peer, got, label)
+	if got := label(h.segment.Label(s.Peer, h.op, s.Number)); got != want {
+		return h.differs(s.Peer, got, want)
 	}
 	switch s.Kind {
 	case plan.Fold:
 		s.Op.Apply(h.operand(s.Peer), s.Into)
 		return nil
 	case plan.Merge:
-		if got := h.segment.Label(s.Other, h.op, s.Number); got != label {
-			return h.differs(s.Other, got, label)
+		if got := label(h.segment.Label(s.Other, h.op, s.Number)); got != want {
+			return h.differs(s.Other, got, want)
 		}
 		s.Op.Combine(h.operand(s.Peer), h.operand(s.Other), s.Into)
 		return nil
@@ -374,16 +377,10 @@ func (h *shared) operand(member int) Buffer {
 	return Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}
 }
 
-// differs returns the error of two ranks whose calls differ, from the labels of their pieces: root, operation, and bytes.
-func (h *shared) differs(member int, got, own uint64) error {
-	describe := func(label uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", operationKind(label>>24&0xff), label&0xffffff)
-		if root := label >> 32; root > 0 {
-			text += fmt.Sprintf(", root %d", root-1)
-		}
-		return text
-	}
-	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[member], ErrCount, describe(got), describe(own))
+// differs returns the error of two ranks whose calls differ: a member has published a piece with the label got, where this
+// rank expects want.
+func (h *shared) differs(member int, got, want label) error {
+	return fmt.Errorf("rank %d: %w: it calls %v; here it is %v", h.ranks[member], ErrCount, got, want)
 }
 
 // isReady says whether the current step can be taken without waiting.
@@ -423,8 +420,8 @@ func (h *shared) wait() error {
 	return nil
 }
 
-// drain receives the wake-up messages that this rank does not need any more, and says whether some are still under way.
-// It is called for a communicator that was freed, and does not block.
+// drain receives the wake-up messages that this rank no longer needs, and says whether some are still under way. It is
+// called for a communicator that was freed, and does not block.
 func (h *shared) drain() bool {
 	if h == nil {
 		return false
@@ -443,7 +440,7 @@ func (h *shared) drain() bool {
 }
 
 // reached returns the turn of the last operation for which a rank has written in shared memory; 0: there is none. It also
-// asks that rank for a wake-up message when it writes next.
+// asks that rank for a wake-up message, which the rank sends when it next writes.
 func (h *shared) reached(rank int) uint64 {
 	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
 		return 0
@@ -455,7 +452,7 @@ func (h *shared) reached(rank int) uint64 {
 
 // maySleep asks a member for a wake-up message, unless one is under way, and looks at the step once more. It says whether
 // the caller may sleep until that message comes. The caller must not sleep if the step can be taken now, nor if the step
-// now waits for another member: the first one may write nothing more before it waits for this rank.
+// now waits for another member: the member that was asked may write nothing more before it waits for this rank.
 func (h *shared) maySleep(member int) bool {
 	if h.wakePending[member] {
 		return true
@@ -469,7 +466,7 @@ func (h *shared) maySleep(member int) bool {
 }
 
 // wake sends a message without bytes to a member that sleeps. The send is done at once, unless the member's process has
-// received nothing for long; then the next one has another request.
+// received nothing for long; then the next send uses a new request.
 func (h *shared) wake(member int) {
 	w := &h.wakes[member]
 	r := &w.request
@@ -479,5 +476,5 @@ func (h *shared) wake(member int) {
 		}
 	}
 	w.used = true
-	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // if the gate has ended, the member knows
+	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // fails if the gate has ended; then the receive of the member fails as well
 }

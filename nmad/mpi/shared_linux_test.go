@@ -31,7 +31,7 @@ func TestMaySleep(t *testing.T) {
 	if m := h.awaited(); m != 1 {
 		t.Fatalf("it waits for %d", m)
 	}
-	all[1].TookAll(1) // just before member 0 asks it for a message
+	all[1].ReleaseAll(1) // just before member 0 asks it for a message
 	if h.maySleep(1) || h.wakePending[1] {
 		t.Error("it sleeps for a member that has read the piece, while another has not")
 	}
@@ -39,7 +39,7 @@ func TestMaySleep(t *testing.T) {
 		t.Errorf("it waits for %d, and does not sleep", m)
 	}
 	woken := 0
-	if all[2].TookAll(1) {
+	if all[2].ReleaseAll(1) {
 		all[2].Sleepers(func(int) { woken++ })
 	}
 	if woken != 1 || !h.isReady() {

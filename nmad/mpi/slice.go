@@ -66,15 +66,18 @@ func Send[T any](c *Comm, s []T, to, tag int) error {
 	return c.Send(b, to, tag)
 }
 
-// Recv is Comm.Recv. It also returns how many whole elements are in s.
+// Recv is Comm.Recv. It also returns how many whole elements it has received into s.
 func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error) {
 	b, err := On(s)
 	if err != nil {
 		return 0, Status{}, err
 	}
 	status, err = c.Recv(b, from, tag)
-	return min(max(status.Count(b.Type), 0), len(s)), status, err
+	return received(status, b), status, err
 }
+
+// received returns how many whole elements of the message with a status are in b.
+func received(s Status, b Buffer) int { return min(max(s.Count(b.Type), 0), b.Count) }
 
 // Ssend is Comm.Ssend.
 func Ssend[T any](c *Comm, s []T, to, tag int) error {
@@ -109,14 +112,15 @@ func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
 	return c.irecv(b, from, tag)
 }
 
-// Sendrecv is Comm.Sendrecv.
-func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receiveTag int) (Status, error) {
+// Sendrecv is Comm.Sendrecv. It also returns how many whole elements it has received into in.
+func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receiveTag int) (n int, status Status, err error) {
 	a, err1 := On(out)
 	b, err2 := On(in)
 	if err := errors.Join(err1, err2); err != nil {
-		return Status{}, err
+		return 0, Status{}, err
 	}
-	return c.Sendrecv(a, to, sendTag, b, from, receiveTag)
+	status, err = c.Sendrecv(a, to, sendTag, b, from, receiveTag)
+	return received(status, b), status, err
 }
 
 // Collective is what the functions for slices call a collective operation on: a communicator (*Comm, *Intercomm, *Cart,
@@ -161,7 +165,7 @@ func buffers[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
 	return a, b, err
 }
 
-// equal returns b as equal blocks, one for each rank; laidOut divides it.
+// equal returns b as equal blocks, one for each rank; checkBlocks divides it.
 func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
 
 // Reduce is Comm.Reduce. A nil in is in place at root: see Comm.Reduce. An empty slice that is not nil is an operand of

@@ -66,7 +66,7 @@ func (v view) send(b Buffer, to, tag int, m sendMode) *Request {
 	if v.form == immediate {
 		return c.isend(b, to, tag, m)
 	}
-	return c.persistentMessage(to, func(r *Request) error { return c.postSend(r, b, to, tag, m) }, func() error { return c.addressed(m.String(), to, tag) })
+	return c.persistentMessage(to, func(r *Request) error { return c.postSend(r, b, to, tag, m) }, func() error { return c.checkPeer(m.String(), to, tag) })
 }
 
 // Recv is Comm.Recv.

@@ -39,11 +39,11 @@ type Window struct {
 	memory   *rma.World  // of windows
 	domain   *rma.Domain // of the window alone
 	kind     windowKind
-	own      []byte // the memory of this process
-	part     *rma.Region
-	words    wordPlace   // of the words of this process (window_words.go)
-	table    *rma.Region // of the words and the table of this process, in a window of NewDynamicWindow
-	peers    []windowPeer
+	own      []byte       // the memory of this process
+	part     *rma.Region  // by which other processes access it; in a window of NewSharedWindow rank 0 has that of all ranks
+	words    wordPlace    // of the words of this process (window_words.go)
+	table    *rma.Region  // of the words and the table of this process, in a window of NewDynamicWindow
+	peers    []windowPeer // by rank
 	serialMu marcel.Mutex // held by accumulates that rely on serial
 	serial   atomic.Bool  // the program has promised Serialize; written under serialMu
 	unmapped bool         // for tests: accesses do not use mappings of other processes' memory
@@ -51,33 +51,33 @@ type Window struct {
 	freed  atomic.Bool
 	fenced atomic.Bool // Fence has opened an epoch
 
-	mu       sync.Mutex // guards the fields below, and windowPeer.holds
-	started  groupEpoch // by Start
-	exposed  groupEpoch // by Post
-	all      int        // how many LockAll have no UnlockAll yet
-	noCheck  bool       // these have the assertion NoCheck
-	used     []uint64   // two for each rank: how many of its posts Start has used, and how many of its completions Wait has
-	attached []attachedMemory
-	handler  func(*Window, error) // of the program, for errors; or nil
-	stop     func()               // ends the monitor of lost processes
-	loss     context.Context      // ended when a process of the window is lost, and replaced by a new one
-	lose     context.CancelFunc   // ends loss; waiters then look which process is lost
+	mu            sync.Mutex // guards the fields below, and windowPeer.holds
+	accessEpoch   groupEpoch // between Start and Complete
+	exposureEpoch groupEpoch // between Post and Wait
+	lockAlls      int        // how many LockAll have no UnlockAll yet
+	noCheck       bool       // the first of these has the assertion NoCheck
+	signals       []uint64   // two for each rank: how many of its posts Start has used, and how many of its completions Wait has
+	attached      []attachedMemory
+	handler       func(*Window, error) // of the program, for errors; or nil
+	stop          func()               // ends the monitor of lost processes
+	loss          context.Context      // ends when a process of the window is lost; then watch makes another one
+	lose          context.CancelFunc   // ends loss; waiters then look which process is lost
 }
 
 // windowPeer is a process of a window as this process sees it.
 type windowPeer struct {
 	open      atomic.Int32                // how many epochs of this process allow accesses to the peer, not counting those of Fence
-	runs      atomic.Uint64               // how many accumulates of many words by messages have begun there
-	waited    atomic.Uint64               // how many of these are known to be done
+	runs      atomic.Uint64               // how many runs this process has begun to combine there by messages (combineRun)
+	runsDone  atomic.Uint64               // how many of these are known to be done; at most runs
 	unit      int                         // how many bytes a displacement counts there
 	size      int                         // of its memory, in bytes
 	ref       rma.Ref                     // of the first byte of its memory
 	words     rma.Ref                     // of its words
 	lost      atomic.Pointer[error]       // why the process is lost; nil: it lives
-	holds     []hold                      // of its lock; under Window.mu
+	holds     []hold                      // of its lock, by threads of this process; under Window.mu
 	mu        marcel.Mutex                // guards joined
-	joined    bool                        // LockAll has taken its lock
-	unchecked atomic.Bool                 // its lock has the mark that this process may access it without the lock
+	joined    bool                        // the epoch of LockAll has its lock
+	unchecked atomic.Bool                 // this process has set lockUnchecked in its lock
 	seen      atomic.Pointer[attachments] // the table of a window of NewDynamicWindow, as it was read last
 }
 
@@ -88,18 +88,18 @@ type groupEpoch struct {
 	ranks []int
 }
 
-// windowKind is the kind of the memory of a window.
+// windowKind says which function has made a window.
 type windowKind uint8
 
 const (
-	allocated windowKind = iota
-	created
-	shares
-	dynamic
+	allocatedWindow windowKind = iota
+	createdWindow
+	sharedWindow
+	dynamicWindow
 )
 
 // windowKindNames are the functions that make windows of each kind.
-var windowKindNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
+var windowKindNames = [...]string{allocatedWindow: "NewAllocatedWindow", createdWindow: "NewWindow", sharedWindow: "NewSharedWindow", dynamicWindow: "NewDynamicWindow"}
 
 // Bytes returns the memory of this process; nil of a window of NewDynamicWindow. Memory that NewAllocatedWindow or
 // NewSharedWindow has made must not be used after Free.
@@ -171,7 +171,7 @@ func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
 	}
-	return w.unless("free", errors.Join(w.within("free"), w.release()))
+	return w.unless("free", errors.Join(w.checkNoEpoch("free"), w.release()))
 }
 
 // release is Free without the check of epochs; it also ends a window that could not be made.
@@ -210,17 +210,17 @@ func (w *Window) closeRegions() (err error) {
 	return err
 }
 
-// within returns ErrEpoch for the call what if an epoch is open that Fence has not opened.
-func (w *Window) within(what string) error {
+// checkNoEpoch returns ErrEpoch if an epoch is open that Fence has not opened. what is the name of the call that asks.
+func (w *Window) checkNoEpoch(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	open := ""
 	switch {
-	case w.started.open:
+	case w.accessEpoch.open:
 		open = "Start, without Complete"
-	case w.exposed.open:
+	case w.exposureEpoch.open:
 		open = "Post, without Wait"
-	case w.all > 0:
+	case w.lockAlls > 0:
 		open = "LockAll, without UnlockAll"
 	}
 	for rank := range w.peers {
@@ -237,7 +237,7 @@ func (w *Window) within(what string) error {
 // usable returns why w cannot be used; nil: it can.
 func (w *Window) usable() error {
 	if w == nil {
-		return fmt.Errorf("%w: there is none", ErrWindow)
+		return fmt.Errorf("%w: it is nil", ErrWindow)
 	}
 	if w.freed.Load() {
 		return fmt.Errorf("%w: it was freed", ErrWindow)
@@ -245,7 +245,7 @@ func (w *Window) usable() error {
 	return nil
 }
 
-// peer returns the process of a rank, or an error of the call what.
+// peer returns the process of a rank, or an error. what is the name of the call that asks.
 func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)

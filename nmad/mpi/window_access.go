@@ -22,10 +22,11 @@ type access struct {
 	span   int     // how many bytes the data takes, with the gaps; 0: there is none
 	count  int     // of elements
 	t      *datatype.Type
-	parts  *[]targetPart // of a window of NewDynamicWindow: the pieces of attached memory, if there are several; else nil
+	parts  *[]targetPart // the pieces of attached memory in a window of NewDynamicWindow, if there are several; else nil
 }
 
-// place returns the memory at a displacement, and how many of n bytes from there on are in one piece.
+// place returns the memory at a displacement from the address of the elements, and how many of n bytes from there on are in
+// one piece.
 func (a *access) place(at, n int) (rma.Ref, int) {
 	if a.parts != nil {
 		for _, r := range *a.parts {
@@ -40,8 +41,9 @@ func (a *access) place(at, n int) (rma.Ref, int) {
 // size returns how many bytes of data the access has.
 func (a access) size() int { return a.count * a.t.Size() }
 
-// locate finds the memory of an access of count elements of t, which lie there as here, or as the Layout in as says. It
-// checks the target, the epoch, and the range. Without data the result has a span of 0.
+// locate finds the memory of an access of count elements of t, which lie at the target as they do here, or as the Layout in
+// as says. It checks the target, the epoch, and the range. what is the name of the call. Without data the result has a span
+// of 0.
 func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as []Layout) (access, error) {
 	if w == nil || w.freed.Load() || uint(target) >= uint(len(w.peers)) {
 		_, err := w.peer(what, target)
@@ -56,7 +58,7 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 	a := access{target: target, count: count, t: t}
 	if len(as) > 0 {
 		a.count, a.t = as[0].Count, as[0].Type
-		if err := alike(count, t, a.count, a.t); err != nil {
+		if err := checkElements(count, t, a.count, a.t); err != nil {
 			return a, w.failsAt(what, target, err)
 		}
 	} else if t == nil {
@@ -69,7 +71,7 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 	if a.span == 0 {
 		return a, nil
 	}
-	if w.kind == dynamic {
+	if w.kind == dynamicWindow {
 		var err error
 		if a.at, a.parts, err = w.find(target, at, a.low, a.span); err != nil {
 			return a, w.failsAt(what, target, err)
@@ -83,8 +85,8 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 	return a, nil
 }
 
-// alike says why elements here cannot be accessed as those at a target; nil: they can.
-func alike(count int, t *datatype.Type, targets int, of *datatype.Type) error {
+// checkElements says why count elements of t here cannot go with targets elements of type of at a target; nil: they can.
+func checkElements(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	if t == nil || of == nil {
 		return fmt.Errorf("%w: there is none", ErrType)
 	}
@@ -98,13 +100,13 @@ func alike(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	return fmt.Errorf("%w: elements of %v here, of %v there", ErrType, t, of)
 }
 
-// Put writes the elements of origin to the memory of a target, from displacement at on. They lie there as here, or as a
-// Layout says. It is done when the epoch ends, or a Flush returns; until then origin must not change.
+// Put writes the elements of origin to the memory of a target, from displacement at on. They lie there as in origin, or as
+// a Layout says. The Put is done when the epoch ends, or a Flush returns; until then origin must not change.
 func (w *Window) Put(origin Buffer, target, at int, as ...Layout) error {
 	return w.put("put", origin, target, at, as)
 }
 
-// put is Put, for the call what.
+// put is Put. what is the name of the call.
 func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()
@@ -130,13 +132,13 @@ func (w *Window) scatter(a access, origin Buffer) error {
 	return a.pieces(0, origin, w.domain.PutNBI)
 }
 
-// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. They are in origin when
-// the epoch ends, or a Flush returns.
+// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. The elements are in origin
+// when the epoch has ended, or a Flush has returned.
 func (w *Window) Get(origin Buffer, target, at int, as ...Layout) error {
 	return w.get("get", origin, target, at, as)
 }
 
-// get is Get, for the call what.
+// get is Get. what is the name of the call.
 func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()
@@ -200,13 +202,14 @@ func (w *Window) Rget(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rget", target, w.get("rget", origin, target, at, as))
 }
 
-// request returns a request that is done when all accesses to a target that have begun are done. err: they could not begin.
+// request returns a request that is done when all accesses to a target that have begun are done. err is why the access of
+// the call what could not begin; nil: it has begun.
 func (w *Window) request(what string, target int, err error) *Request {
 	if err != nil || target == ProcNull {
 		return (&Request{}).endAtOnce(err)
 	}
 	p := &w.peers[target]
-	if _, mapped := w.domain.Local(p.ref, p.size); mapped && w.kind != dynamic {
+	if _, mapped := w.domain.Local(p.ref, p.size); mapped && w.kind != dynamicWindow {
 		return (&Request{}).endAtOnce(nil)
 	}
 	r := NewRequest(nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Accumulates are atomic, element by element, whichever way they go:
+// Accumulates are atomic, element by element. How one is carried out depends on its elements:
 //
 //	words of 4 or 8 bytes                     an atomic of the processor for each: by this process where it has mapped the
 //	                                          memory, else by the target, which gets up to 8 KiB of words in a message
@@ -18,10 +18,10 @@ import (
 //	short runs of words, close together       where they are not mapped: swaps of a piece that has them (window_runs.go)
 //	all other elements                        under the mutex of the target: this process gets them, combines, and puts
 //	                                          them back, or combines them where they are mapped
-//	many words, while this process is alone   as other elements, without the mutex (see alone)
+//	many words, while this process is alone   as other elements, without the mutex (see excludeOthers)
 //
 // So one word costs one atomic, and takes no lock. Accumulates of one process are in order: the target answers messages of
-// one word in the order in which they come, and after messages of many words the next accumulate waits (inOrder).
+// one word in the order in which they come, and after messages of many words the next accumulate waits (awaitRuns).
 
 // Replace and NoOp are operations of accumulates: Replace copies the origin to the target, NoOp leaves the target as it is.
 var Replace, NoOp = reduction.Replace, reduction.NoOp
@@ -54,7 +54,7 @@ func (w *Window) FetchAndOp(op *Op, origin, result Buffer, target, at int) error
 	return w.update("fetch-and-op", op, origin, result, target, at, nil)
 }
 
-// update is an accumulate, which the call what makes.
+// update is an accumulate. what is the name of the call.
 func (w *Window) update(what string, op *Op, origin, result Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()
@@ -67,31 +67,31 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 		return err
 	}
 	if result.Type != nil {
-		err = alike(origin.Count, origin.Type, result.Count, result.Type)
+		err = checkElements(origin.Count, origin.Type, result.Count, result.Type)
 	}
 	of := a.t.Element()
 	if err == nil {
-		err = accumulates(op, a.t, of)
+		err = checkAccumulate(op, a.t, of)
 	}
 	if err == nil {
-		err = w.inOrder(target)
+		err = w.awaitRuns(target)
 	}
 	switch {
 	case err != nil:
 	case a.span == 0:
 		return nil
 	case !isWord(of.Uniform()) || of.Elements() != 1:
-		err = w.exclusively(a, op, of, origin, result)
+		err = w.combineExclusively(a, op, of, origin, result)
 	case a.size() == of.Size():
-		err = w.atomic(a, op, of.Uniform(), origin, result)
+		err = w.combineWord(a, op, of.Uniform(), origin, result)
 	default:
-		err = w.many(a, op, of, origin, result)
+		err = w.combineMany(a, op, of, origin, result)
 	}
 	return w.unlessAt(what, target, err)
 }
 
-// accumulates says why an operation cannot be used for elements of t, which consist of elements of; nil: it can.
-func accumulates(op *Op, t, of *datatype.Type) error {
+// checkAccumulate says why an operation cannot be used for elements of t, which consist of elements of; nil: it can.
+func checkAccumulate(op *Op, t, of *datatype.Type) error {
 	switch {
 	case !op.Predefined():
 		return fmt.Errorf("%w: %v is not one of package reduce", ErrOp, op)
@@ -103,8 +103,8 @@ func accumulates(op *Op, t, of *datatype.Type) error {
 	return op.Check(of)
 }
 
-// exclusively combines elements that are no words, under the mutex of the target.
-func (w *Window) exclusively(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
+// combineExclusively combines elements that are no words, under the mutex of the target.
+func (w *Window) combineExclusively(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if err := w.lockMutex(a.target); err != nil {
 		return err
 	}
@@ -193,8 +193,8 @@ func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, the
 	b.Pack(0, theirs)
 }
 
-// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them, and
-// nothing was done.
+// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them, so
+// inPlace has done nothing.
 func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
 	theirs, ok := there.Dense()
 	if !ok {

@@ -39,10 +39,10 @@ func atomicOf(op *Op) (rma.Op, bool) {
 	return 0, false
 }
 
-// atomic is an accumulate of one word.
-func (w *Window) atomic(a access, op *Op, k datatype.Kind, origin, result Buffer) error {
+// combineWord is an accumulate of one word by an atomic.
+func (w *Window) combineWord(a access, op *Op, k datatype.Kind, origin, result Buffer) error {
 	size := k.Size()
-	if err := a.whole(); err != nil {
+	if err := a.checkWhole(); err != nil {
 		return err
 	}
 	v := wordAt(origin.First(), size)
@@ -56,7 +56,7 @@ func (w *Window) atomic(a access, op *Op, k datatype.Kind, origin, result Buffer
 	return err
 }
 
-// post combines a word at a target with v. If an atomic computes the operation, it does not wait for an answer.
+// post combines a word at a target with v. It does not wait for an answer, except for an operation that no atomic computes.
 func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	o, ok := atomicOf(op)
 	if !ok {
@@ -144,9 +144,9 @@ func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
 	return rma.CompareAndSwap(w.domain, at, old, next)
 }
 
-// CompareAndSwap replaces one element at a target by next if it has the bits of old, and stores in result what it was
-// before: it was replaced if that equals old. Each buffer has one element of one predefined type. It waits until result is
-// stored. See Accumulate.
+// CompareAndSwap replaces one element at a target by next if the element has the bits of old, and stores in result what the
+// element was before: if that equals old, the element was replaced. Each buffer has one element of one predefined type.
+// CompareAndSwap waits until result is stored. See Accumulate.
 func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error {
 	const what = "compare-and-swap"
 	if target == ProcNull {
@@ -156,7 +156,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	if err != nil {
 		return err
 	}
-	if err := w.inOrder(target); err != nil {
+	if err := w.awaitRuns(target); err != nil {
 		return w.failsAt(what, target, err)
 	}
 	of := a.t.Element()
@@ -164,7 +164,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	case a.count != 1 || of == nil || of.Elements() != a.t.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
 		err = fmt.Errorf("%w: one element of a predefined type each: %d of %v", ErrType, next.Count, next.Type)
 	case isWord(of.Uniform()) && of.Elements() == 1 && a.parts != nil:
-		err = a.whole()
+		err = a.checkWhole()
 	case isWord(of.Uniform()) && of.Elements() == 1:
 		size := of.Size()
 		var found uint64

@@ -8,10 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a window of NewDynamicWindow tells the others which memory it has attached by a table behind its words. It
-// makes the word version odd, writes the table, and makes version even again. A reader uses a table that it has read if
-// version was even, and the same before and afterwards. A process keeps the table of each target that it has read, and
-// compares its version before each access.
+// A process of a window of NewDynamicWindow tells the others which memory it has attached by a table behind its words. The
+// process makes the word version odd, writes the table, and makes version even again. A reader uses a table that it has
+// read if version was even, and the same before and afterwards. A process keeps the table of each target that it has read,
+// and compares the version of that copy with the target's before each access.
 
 const (
 	mostAttached    = 1024
@@ -20,31 +20,31 @@ const (
 
 // attachedMemory is memory that this process has attached.
 type attachedMemory struct {
-	attachedAt
+	attachment
 	region *rma.Region
 }
 
-// attachedAt is an entry of the table of a process.
-type attachedAt struct {
+// attachment is an entry of the table of a process: a piece of memory that the process has attached.
+type attachment struct {
 	at, size uint64 // the address in that process, and how many bytes there are
 	ref      rma.Ref
 }
 
 // attachments is the table of a process.
 type attachments struct {
-	version uint64
-	all     []attachedAt
+	version uint64 // the word version when the table was read
+	all     []attachment
 }
 
 // Attach adds memory of the program to a window of NewDynamicWindow, and returns its displacement at: other processes
-// access its byte i at displacement at + i. The program tells them at. The memory must stay where it is until Detach, or
-// Free. Attach does not wait for other processes. ErrRange: a part of the memory is attached already; ErrWindow: 1,024
-// pieces are attached.
+// access byte i of the memory at displacement at + i. The program has to tell them at. The memory must stay where it is
+// until Detach, or Free. Attach does not wait for other processes. ErrRange: a part of the memory is attached already;
+// ErrWindow: 1,024 pieces are attached.
 func (w *Window) Attach(memory []byte) (at int, err error) {
-	if err := w.dynamically(); err != nil {
+	if err := w.checkDynamic(); err != nil {
 		return 0, w.fails("attach", err)
 	}
-	x := attachedMemory{attachedAt: attachedAt{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
+	x := attachedMemory{attachment: attachment{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
 	w.mu.Lock()
 	for _, y := range w.attached {
 		if x.at < y.at+y.size && y.at < x.at+x.size {
@@ -72,7 +72,7 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 // Detach removes memory that Attach has added. It waits until accesses of other processes that have begun are done; later
 // ones fail. ErrRange: this memory was not attached.
 func (w *Window) Detach(memory []byte) error {
-	if err := w.dynamically(); err != nil {
+	if err := w.checkDynamic(); err != nil {
 		return w.fails("detach", err)
 	}
 	w.mu.Lock()
@@ -93,10 +93,10 @@ func (w *Window) Detach(memory []byte) error {
 	return w.unless("detach", err)
 }
 
-// dynamically returns why memory cannot be attached to w; nil: it can.
-func (w *Window) dynamically() error {
+// checkDynamic returns why memory cannot be attached to w; nil: it can.
+func (w *Window) checkDynamic() error {
 	err := w.usable()
-	if err == nil && w.kind != dynamic {
+	if err == nil && w.kind != dynamicWindow {
 		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, windowKindNames[w.kind])
 	}
 	return err
@@ -125,14 +125,15 @@ func (w *Window) publish() error {
 	return err
 }
 
-// targetPart is a piece of attached memory that an access uses. low is its displacement from the address of the elements.
+// targetPart is the part of a piece of attached memory that an access uses.
 type targetPart struct {
-	low, size int
-	ref       rma.Ref
+	low  int     // displacement of its first byte from the address of the elements
+	size int     // in bytes
+	ref  rma.Ref // of its first byte
 }
 
-// find returns the memory that a target has attached for n bytes at address at + low. If these are in several attached
-// pieces, one behind the other, it returns the pieces.
+// find returns the memory that a target has attached at the n bytes from address at + low on. If the bytes are in several
+// attached pieces, which lie one behind the other, find returns their parts instead.
 func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))
@@ -141,18 +142,18 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 	}
 	seen := p.seen.Load()
 	if seen == nil || seen.version != version {
-		if seen, err = w.attachedAt(target); err != nil {
+		if seen, err = w.readAttachments(target); err != nil {
 			return rma.Ref{}, nil, err
 		}
 		p.seen.Store(seen)
 	}
 	first := uint64(at + low)
-	x := seen.at(first)
+	x := seen.find(first)
 	if x != nil && uint64(n) <= x.size-(first-x.at) {
 		return x.ref.Add(int64(first - x.at)), nil, nil
 	}
 	var over []targetPart
-	for next, left := first, uint64(n); x != nil; x = seen.at(next) {
+	for next, left := first, uint64(n); x != nil; x = seen.find(next) {
 		m := min(left, x.size-(next-x.at))
 		over = append(over, targetPart{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
 		if next, left = next+m, left-m; left == 0 {
@@ -162,18 +163,18 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 	return rma.Ref{}, nil, fmt.Errorf("%w: %d B at %#x: it has not attached all of these", ErrRange, n, first)
 }
 
-// at returns the entry whose memory has the byte at an address; nil: there is none.
-func (at *attachments) at(place uint64) *attachedAt {
+// find returns the entry whose memory has the byte at an address; nil: there is none.
+func (at *attachments) find(address uint64) *attachment {
 	for i := range at.all {
-		if x := &at.all[i]; place >= x.at && place-x.at < x.size {
+		if x := &at.all[i]; address >= x.at && address-x.at < x.size {
 			return x
 		}
 	}
 	return nil
 }
 
-// attachedAt reads the table of a target.
-func (w *Window) attachedAt(target int) (*attachments, error) {
+// readAttachments reads the table of a target. It waits while the target writes the table.
+func (w *Window) readAttachments(target int) (*attachments, error) {
 	x := &attachments{}
 	version := w.word(target, versionAt)
 	get := func() (bool, error) {
@@ -193,7 +194,7 @@ func (w *Window) attachedAt(target int) (*attachments, error) {
 		if err != nil || after != before {
 			return false, err
 		}
-		x.version, x.all = before, make([]attachedAt, n)
+		x.version, x.all = before, make([]attachment, n)
 		for i := range x.all {
 			y, e := &x.all[i], b[i*attachmentBytes:]
 			y.at, y.size = binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:])

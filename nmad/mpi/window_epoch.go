@@ -7,11 +7,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Assert is a set of promises of the program about an epoch, which make it faster; 0: none. Promises are combined by |.
+// Assert is a set of promises of the program about an epoch, which may make the epoch faster; 0: none. Promises are combined
+// by |.
 type Assert uint8
 
-// The assertions. With NoCheck Lock and LockAll take no lock, with NoSucceed Fence opens no epoch; the others have no
-// effect.
+// The assertions. With NoCheck, Lock and LockAll take no lock; with NoSucceed, Fence opens no epoch. Otherwise assertions have
+// no effect.
 const (
 	NoCheck   Assert = 1 << iota // of Lock and LockAll: no thread has a conflicting lock; of Start and Post: the other side has called
 	NoStore                      // this process has stored nothing since the last epoch
@@ -35,7 +36,7 @@ func (w *Window) Fence(a Assert) error {
 		err = w.domain.Fence() // what others have written here is seen
 	}
 	if err == nil {
-		err = w.within("fence")
+		err = w.checkNoEpoch("fence")
 	}
 	if err != nil {
 		return w.fails("fence", err)
@@ -50,14 +51,14 @@ func (w *Window) Post(g Group, a Assert) error {
 	if err := w.Sync(); err != nil {
 		return err
 	}
-	return w.opens("post", g, &w.exposed, func(rank int) error { return w.signal(rank, postedAt(w.comm.rank)) })
+	return w.openEpoch("post", g, &w.exposureEpoch, func(rank int) error { return w.signal(rank, postedAt(w.comm.rank)) })
 }
 
 // Start opens an epoch in which this process accesses the memory of those of a group, and waits until each of them has
 // called Post with a group that has this process. ErrEpoch: the epoch of the last Start has not ended.
 func (w *Window) Start(g Group, a Assert) error {
-	return w.opens("start", g, &w.started, func(rank int) error {
-		if err := w.await(postedAt(rank), w.uses(2*rank), w.started.ranks); err != nil {
+	return w.openEpoch("start", g, &w.accessEpoch, func(rank int) error {
+		if err := w.await(postedAt(rank), w.countSignal(2*rank), w.accessEpoch.ranks); err != nil {
 			return err
 		}
 		w.peers[rank].open.Add(1)
@@ -65,16 +66,18 @@ func (w *Window) Start(g Group, a Assert) error {
 	})
 }
 
-// uses counts one more signal in used, and returns the count, which the word must have reached.
-func (w *Window) uses(which int) uint64 {
+// countSignal counts one more signal in w.signals, and returns the count: the wait for the signal ends when its word has
+// reached that.
+func (w *Window) countSignal(which int) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.used[which]++
-	return w.used[which]
+	w.signals[which]++
+	return w.signals[which]
 }
 
-// opens opens the epoch x with the processes of a group, and calls each for their ranks.
-func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) error) error {
+// openEpoch opens the epoch x with the processes of a group, and calls each for each of their ranks. what is the name of the
+// call.
+func (w *Window) openEpoch(what string, g Group, x *groupEpoch, each func(rank int) error) error {
 	if err := w.usable(); err != nil {
 		return w.fails(what, err)
 	}
@@ -100,7 +103,7 @@ func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) 
 	for i, rank := range x.ranks {
 		if err := each(rank); err != nil {
 			for _, rank := range x.ranks[:i] {
-				if x == &w.started {
+				if x == &w.accessEpoch {
 					w.peers[rank].open.Add(-1)
 				}
 			}
@@ -116,8 +119,9 @@ func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) 
 	return nil
 }
 
-// closing returns the ranks of an open epoch, which the caller then ends. Until closed no other call can end it.
-func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
+// claimEpoch lets the caller end an open epoch, and returns the ranks of the epoch. No other call can end the epoch until the
+// caller calls releaseEpoch. what is the name of the call.
+func (w *Window) claimEpoch(what string, x *groupEpoch) ([]int, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
 	}
@@ -131,8 +135,8 @@ func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
 	return x.ranks, nil
 }
 
-// closed follows closing. over: the epoch has ended; else it stays open.
-func (w *Window) closed(x *groupEpoch, over bool) {
+// releaseEpoch follows claimEpoch. over: the epoch has ended; else it stays open, and another call may end it.
+func (w *Window) releaseEpoch(x *groupEpoch, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x.ready = true; over {
@@ -142,7 +146,7 @@ func (w *Window) closed(x *groupEpoch, over bool) {
 
 // Complete ends the epoch of Start: all accesses are done, here and at their targets. ErrEpoch: without Start.
 func (w *Window) Complete() error {
-	ranks, err := w.closing("complete", &w.started)
+	ranks, err := w.claimEpoch("complete", &w.accessEpoch)
 	if err != nil {
 		return err
 	}
@@ -153,54 +157,54 @@ func (w *Window) Complete() error {
 			err = w.failsAt("complete", rank, failed)
 		}
 	}
-	w.closed(&w.started, true)
+	w.releaseEpoch(&w.accessEpoch, true)
 	return err
 }
 
 // Wait ends the epoch of Post: it waits until all processes of the group have called Complete, so that their accesses
 // are done. ErrEpoch: without Post.
 func (w *Window) Wait() error {
-	ranks, err := w.closing("wait", &w.exposed)
+	ranks, err := w.claimEpoch("wait", &w.exposureEpoch)
 	if err != nil {
 		return err
 	}
 	for _, rank := range ranks {
-		if failed := w.await(completedAt(rank), w.uses(2*rank+1), ranks); failed != nil && err == nil {
+		if failed := w.await(completedAt(rank), w.countSignal(2*rank+1), ranks); failed != nil && err == nil {
 			err = w.failsAt("wait", rank, failed)
 		}
 	}
-	w.closed(&w.exposed, true)
+	w.releaseEpoch(&w.exposureEpoch, true)
 	return err
 }
 
 // Test ends the epoch of Post if all processes of the group have called Complete, and says whether they have. It does not
 // block.
 func (w *Window) Test() (bool, error) {
-	ranks, err := w.closing("test", &w.exposed)
+	ranks, err := w.claimEpoch("test", &w.exposureEpoch)
 	if err != nil {
 		return false, err
 	}
 	done := true
 	for _, rank := range ranks {
 		there, failed := rma.Load[uint64](w.domain, w.word(w.comm.rank, completedAt(rank)))
-		if why := w.peers[rank].lost.Load(); failed == nil && why != nil && there <= w.used[2*rank+1] {
+		if why := w.peers[rank].lost.Load(); failed == nil && why != nil && there <= w.signals[2*rank+1] {
 			failed = *why
 		}
 		if failed != nil {
-			w.closed(&w.exposed, true)
+			w.releaseEpoch(&w.exposureEpoch, true)
 			return false, w.failsAt("test", rank, failed)
 		}
-		done = done && there > w.used[2*rank+1]
+		done = done && there > w.signals[2*rank+1]
 	}
 	if !done {
 		w.comm.job.session.Engine().Poll()
-		w.closed(&w.exposed, false)
+		w.releaseEpoch(&w.exposureEpoch, false)
 		return false, nil
 	}
 	for _, rank := range ranks {
-		w.uses(2*rank + 1)
+		w.countSignal(2*rank + 1)
 	}
-	w.closed(&w.exposed, true)
+	w.releaseEpoch(&w.exposureEpoch, true)
 	if err := w.domain.Fence(); err != nil {
 		return true, w.fails("test", err)
 	}
@@ -218,7 +222,7 @@ func (w *Window) Flush(target int) error {
 		return err
 	}
 	if p.open.Load() == 0 || w.fenced.Load() {
-		if err := w.passive(); err != nil {
+		if err := w.checkPassive(); err != nil {
 			return w.failsAt("flush", target, err)
 		}
 	}
@@ -232,7 +236,7 @@ func (w *Window) FlushLocal(target int) error { return w.Flush(target) }
 func (w *Window) FlushAll() error {
 	err := w.usable()
 	if err == nil {
-		err = w.passive()
+		err = w.checkPassive()
 	}
 	if err == nil {
 		err = w.domain.FlushAll()
@@ -243,11 +247,11 @@ func (w *Window) FlushAll() error {
 // FlushLocalAll is FlushLocal for all targets.
 func (w *Window) FlushLocalAll() error { return w.FlushAll() }
 
-// passive returns ErrEpoch if no epoch of Lock or LockAll is open.
-func (w *Window) passive() error {
+// checkPassive returns ErrEpoch if no epoch of Lock or LockAll is open.
+func (w *Window) checkPassive() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.all > 0 {
+	if w.lockAlls > 0 {
 		return nil
 	}
 	for rank := range w.peers {
@@ -258,8 +262,8 @@ func (w *Window) passive() error {
 	return fmt.Errorf("%w: flush without Lock or LockAll", ErrEpoch)
 }
 
-// Sync is a full memory barrier of the calling thread: stores to memory of the window before it are visible before stores
-// after it, and loads after it read memory again.
+// Sync is a full memory barrier of the calling thread: other threads see stores to memory of the window before it no later
+// than stores after it, and loads after it read memory again.
 func (w *Window) Sync() error {
 	err := w.usable()
 	if err == nil {

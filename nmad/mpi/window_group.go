@@ -18,8 +18,8 @@ type windowGroup struct {
 	ranks   []int // of the processes, in the job
 	memory  *rma.World
 	slot    int         // how many bytes the words of a window take
-	windows int         // how many windows of this process there are; under job.mu
-	leaving bool        // the last window asks the others whether to close the group; under job.mu
+	windows int         // how many windows of this process the group has; under job.mu
+	leaving bool        // the last window is asking the other processes whether to close the group; under job.mu
 	free    []wordPlace // for words of windows to come; under job.mu
 }
 
@@ -29,8 +29,8 @@ type wordPlace struct {
 	at     int // in bytes
 }
 
-// mostWindowGroups is how many groups a process has at a time. The number of a group stands for contexts, and its processes
-// agree on it.
+// mostWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree, stands for
+// the contexts of its World.
 const mostWindowGroups = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at a time.
@@ -38,11 +38,12 @@ const chunkBytes = 64 << 10
 
 // windowGroups are the groups of a job. job.mu guards them.
 type windowGroups struct {
-	taken mask
+	taken mask // numbers
 	all   []*windowGroup
 }
 
-// windowGroup returns a group of the processes of c, an open one or a new one. All of them call it, and it waits for them.
+// windowGroup returns a group of the processes of c, an open one or a new one. All of these processes call it, and wait for
+// each other.
 func (c *Comm) windowGroup() (*windowGroup, error) {
 	for attempt := 0; ; attempt++ {
 		g, err := c.knownWindowGroup()
@@ -76,7 +77,7 @@ func (c *Comm) windowGroup() (*windowGroup, error) {
 	}
 }
 
-// knownWindowGroup returns a group that all processes of c have open, and counts one more window of it; nil: there is none.
+// knownWindowGroup returns a group that all processes of c have open, and counts one more window in it; nil: there is none.
 func (c *Comm) knownWindowGroup() (found *windowGroup, err error) {
 	var mine []*windowGroup
 	var common mask
@@ -85,7 +86,7 @@ func (c *Comm) knownWindowGroup() (found *windowGroup, err error) {
 		if !g.leaving && slices.Equal(g.ranks, c.group.job) {
 			mine = append(mine, g)
 			common.set(g.number)
-			g.windows++ // so no thread closes it meanwhile
+			g.windows++ // so no thread closes the group meanwhile
 		}
 	}
 	c.job.mu.Unlock()
@@ -124,9 +125,9 @@ func (j *job) releaseWindowGroup(number int) {
 	j.windowGroups.taken.clear(number)
 }
 
-// leaveWindowGroup counts one window less in its group. All processes of the window call it when their accesses are done,
-// and it returns when all have called it. After the last window it closes the World. clean says that no other process uses
-// the words of the window any more.
+// leaveWindowGroup takes the window out of its group. All processes of the window call it when their accesses are done, and
+// it returns when all have called it. After the last window it closes the World. clean: no other process uses the words of
+// the window any more.
 func (w *Window) leaveWindowGroup() (clean bool, err error) {
 	j, g := w.comm.job, w.windows
 	j.mu.Lock()

@@ -19,11 +19,11 @@ const (
 
 // The lock is a word of its target:
 //
-//	bits 0 to 22    how many threads have it shared
-//	bit 23          a process has accessed the target without the lock (NoCheck); it is never cleared
-//	bits 24 to 47   1 + the rank of the process of which a thread has it exclusively; 0: none has. A process that has the
-//	                only shared lock also sets it while it must be alone (window_many.go)
-//	bits 48 to 63   how many threads wait for it exclusively
+//	bits 0 to 22    how many threads have the lock shared
+//	bit 23          a process has accessed the target without the lock (NoCheck); the bit is never cleared
+//	bits 24 to 47   1 + the rank of the process of which a thread has the lock exclusively; 0: none has. A process that has
+//	                the only shared lock also sets these bits while it must be alone (excludeOthers)
+//	bits 48 to 63   how many threads wait for the lock exclusively
 //
 // While a thread waits for the lock exclusively no thread gets it shared, except a thread that has looked patience times.
 // So neither kind starves.
@@ -44,8 +44,8 @@ type hold struct {
 
 // Lock opens an epoch for a target, and waits for the target's lock, which excludes other threads as kind says, also those
 // of this process. With NoCheck it takes no lock: the program promises that no other thread has one that conflicts.
-// ErrEpoch: this thread has the lock of the target, or an epoch of LockAll is open. Lock fails if it has to wait and a
-// process of the window is lost.
+// ErrEpoch: this thread has the lock of the target, or an epoch of LockAll is open. Lock also fails if it has to wait while
+// a process of the window is lost, which may have the lock.
 func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	if target == ProcNull {
 		return w.usable()
@@ -59,7 +59,7 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	}
 	h := hold{asm.GoID(), kind, a&NoCheck != 0}
 	w.mu.Lock()
-	if w.all > 0 {
+	if w.lockAlls > 0 {
 		err = fmt.Errorf("%w: within LockAll", ErrEpoch)
 	}
 	for _, x := range p.holds {
@@ -73,7 +73,7 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	case !h.noCheck:
 		err = w.acquire(kind, target)
 	case kind == LockShared:
-		err = w.unchecked(target)
+		err = w.markUnchecked(target)
 	}
 	if err != nil {
 		return w.failsAt("lock", target, err)
@@ -86,8 +86,9 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	return nil
 }
 
-// Unlock ends the epoch of Lock: it returns when all accesses are done, here and at the target. A thread that has a lock of
-// the target gives that back, another thread gives back any lock of this process. ErrEpoch: there is none.
+// Unlock ends the epoch of Lock: it returns when all accesses are done, here and at the target. A thread that has the lock
+// of the target gives back its own; another thread gives back the one that some thread of this process has. ErrEpoch: no
+// thread of this process has the lock.
 func (w *Window) Unlock(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -121,9 +122,9 @@ func (w *Window) Unlock(target int) error {
 	return w.unlessAt("unlock", target, err)
 }
 
-// LockAll opens an epoch for all targets, with their locks shared. It takes the lock of a target when the target is first
-// accessed; the lock of this process, and all locks in a window of NewSharedWindow, it takes at once. With NoCheck it takes
-// none. Several threads may have such epochs. ErrEpoch: this process has a Lock.
+// LockAll opens an epoch for all targets, with their locks shared. It takes at once the lock of this process, and in a
+// window of NewSharedWindow all locks; the first access to another target takes that target's lock. With NoCheck no lock is
+// taken. Several threads may have such epochs. ErrEpoch: a thread of this process has a lock by Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("lock all", err)
@@ -135,13 +136,13 @@ func (w *Window) LockAll(a Assert) error {
 			return w.fails("lock all", fmt.Errorf("%w: after Lock of rank %d", ErrEpoch, rank))
 		}
 	}
-	if w.all++; w.all == 1 {
+	if w.lockAlls++; w.lockAlls == 1 {
 		w.noCheck = a&NoCheck != 0
 	}
 	w.mu.Unlock()
 	w.fenced.Store(false)
 	for rank := range w.peers {
-		if rank != w.comm.rank && w.kind != shares {
+		if rank != w.comm.rank && w.kind != sharedWindow {
 			continue
 		}
 		if err := w.join(rank); err != nil {
@@ -164,12 +165,12 @@ func (w *Window) UnlockAll() error {
 // unlockAll is UnlockAll without the name of the call in its errors.
 func (w *Window) unlockAll() error {
 	w.mu.Lock()
-	if w.all == 0 {
+	if w.lockAlls == 0 {
 		w.mu.Unlock()
 		return fmt.Errorf("%w: unlock all without LockAll", ErrEpoch)
 	}
-	w.all--
-	last, noCheck := w.all == 0, w.noCheck
+	w.lockAlls--
+	last, noCheck := w.lockAlls == 0, w.noCheck
 	w.mu.Unlock()
 	err := w.domain.FlushAll()
 	if !last {
@@ -190,7 +191,7 @@ func (w *Window) unlockAll() error {
 	return err
 }
 
-// join takes the lock of a target for the epoch of LockAll, unless this process has taken it. ErrEpoch: there is no such
+// join takes the lock of a target for the epoch of LockAll, unless it was taken for that before. ErrEpoch: there is no such
 // epoch.
 func (w *Window) join(target int) error {
 	p := &w.peers[target]
@@ -200,12 +201,12 @@ func (w *Window) join(target int) error {
 		return nil
 	}
 	w.mu.Lock()
-	open, noCheck := w.all > 0, w.noCheck
+	open, noCheck := w.lockAlls > 0, w.noCheck
 	w.mu.Unlock()
 	if !open {
 		return fmt.Errorf("%w: access outside of one: Fence, Start, Lock and LockAll open one", ErrEpoch)
 	}
-	take := w.unchecked
+	take := w.markUnchecked
 	if !noCheck {
 		take = func(target int) error { return w.acquire(LockShared, target) }
 	}
@@ -217,9 +218,9 @@ func (w *Window) join(target int) error {
 	return nil
 }
 
-// unchecked sets lockUnchecked in the lock of a target, once. If a process is alone at the target it waits until that one
-// has finished.
-func (w *Window) unchecked(target int) error {
+// markUnchecked sets lockUnchecked in the lock of a target, once. If another process is alone at the target (excludeOthers)
+// markUnchecked waits until that process is not alone any more.
+func (w *Window) markUnchecked(target int) error {
 	p, at := &w.peers[target], w.word(target, lockAt)
 	if p.unchecked.Load() {
 		return nil
@@ -247,11 +248,11 @@ func (w *Window) acquire(kind LockKind, target int) error {
 	if err != nil {
 		return err
 	}
-	return w.domain.Fence() // from here on stores of the threads that had the lock before are visible
+	return w.domain.Fence() // stores of the threads that had the lock before are visible from here on
 }
 
-// tryLock takes the lock of a target if it is free, and says whether it has. urgent: also if threads wait for it
-// exclusively.
+// tryLock takes the lock of a target if the lock is free, and says whether it has. urgent: it does so also while threads wait
+// for the lock exclusively.
 func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	at := w.word(target, lockAt)
 	old, err := rma.Load[uint64](w.domain, at)

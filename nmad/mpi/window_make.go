@@ -8,14 +8,14 @@ import (
 )
 
 // All processes of the communicator call the same function to make a window. Each may give another size, and another
-// unit, which is how many bytes a displacement counts. Every window has a communicator. It shares words and a World with
-// windows of the same processes (windowGroup), so no other process takes part. While there is a window, messages progress
-// in the background.
+// unit, which is how many bytes a displacement counts. Every window has a communicator of its own. It shares a World of
+// package rma with other windows of the same processes (windowGroup), so other processes take no part in making it. While
+// there is a window, messages progress in the background.
 
 // NewWindow makes a window of memory of the program, which must stay where it is until Free. Accesses of other processes to
 // it cost a system call, or messages; memory of NewAllocatedWindow is faster.
 func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
-	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
+	return c.window(createdWindow, len(memory), unit, func(w *Window, m *rma.World) (err error) {
 		w.own = memory
 		w.part, err = m.Register(memory)
 		return err
@@ -25,7 +25,7 @@ func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 // NewAllocatedWindow makes a window with new memory, all zero. Processes of one host map it: accesses are loads and stores
 // there.
 func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
-	return c.window(allocated, bytes, unit, func(w *Window, m *rma.World) (err error) {
+	return c.window(allocatedWindow, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
 			w.own = w.part.Bytes()
 		}
@@ -37,20 +37,20 @@ func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 // that of each rank. The parts of successive ranks lie behind each other without gaps. All processes are on one host, as
 // in a communicator of Comm.SplitByHost; else ErrComm.
 func NewSharedWindow(c *Comm, bytes, unit int) (*Window, error) {
-	return c.window(shares, bytes, unit, nil)
+	return c.window(sharedWindow, bytes, unit, nil)
 }
 
 // NewDynamicWindow makes a window without memory: Attach adds memory, and returns where it is.
 func NewDynamicWindow(c *Comm) (*Window, error) {
-	return c.window(dynamic, 0, 1, func(*Window, *rma.World) error { return nil })
+	return c.window(dynamicWindow, 0, 1, func(*Window, *rma.World) error { return nil })
 }
 
 // windowCard is what a process tells the others of its part when a window is made.
 type windowCard struct {
-	Failed bool
-	Kind   uint8
-	Size   int64
-	Unit   int64
+	Failed bool  // the process cannot take part
+	Kind   uint8 // a windowKind
+	Size   int64 // of its memory, in bytes
+	Unit   int64 // how many bytes a displacement counts
 	Memory [rma.RefBytes]byte
 	Words  [rma.RefBytes]byte
 }
@@ -72,7 +72,7 @@ func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.W
 		d.Free()
 		return fails(err)
 	}
-	w := &Window{comm: d, windows: g, memory: g.memory, kind: kind, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
+	w := &Window{comm: d, windows: g, memory: g.memory, kind: kind, peers: make([]windowPeer, c.Size()), signals: make([]uint64, 2*c.Size())}
 	w.domain, err = g.memory.Domain(rma.DomainConfig{})
 	if err = w.make(c, bytes, unit, own, err); err != nil {
 		return fails(errors.Join(err, w.release()))
@@ -80,8 +80,8 @@ func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.W
 	return w, nil
 }
 
-// make makes the memory of this process, and learns about that of the others. c is the communicator from which the window
-// is made. err says why this process cannot take part. If make fails at one process it fails at all.
+// make makes the memory of this process, and learns where that of the others is. c is the communicator from which the window
+// is made. err is why this process cannot take part; nil: it can. If make fails at one process it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
 	mine, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
@@ -107,7 +107,7 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 			return err
 		}
 	}
-	if w.kind == shares {
+	if w.kind == sharedWindow {
 		if err := w.share(c); err != nil {
 			return err
 		}
@@ -172,8 +172,9 @@ func (w *Window) share(c *Comm) (err error) {
 	return nil
 }
 
-// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores; of other windows only that of
-// this process, else ErrWindow. Other processes see stores after Sync here, a Barrier or another signal, and Sync there.
+// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores. Of another window it returns the
+// memory of this process only; other ranks are ErrWindow. A process sees the stores of another one after that one has called
+// Sync, both have called Barrier (or one has sent the other a message), and the process itself has called Sync.
 func (w *Window) Shared(rank int) ([]byte, error) {
 	p, err := w.peer("shared", rank)
 	switch {
@@ -181,7 +182,7 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 		return nil, err
 	case rank == w.comm.rank:
 		return w.own, nil
-	case w.kind != shares:
+	case w.kind != sharedWindow:
 		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.kind]))
 	}
 	b, ok := w.domain.Local(p.ref, p.size)

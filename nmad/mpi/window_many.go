@@ -8,38 +8,39 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// manyBytes is from how many bytes of words on many tries to be alone at the target, which costs a look at the lock.
+// manyBytes is the size of an accumulate, in bytes, from which on combineMany tries to be alone at the target, which costs a
+// look at the lock.
 const manyBytes = 1 << 10
 
-// many is an accumulate of several words.
-func (w *Window) many(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
+// combineMany is an accumulate of several words, by atomics if other threads may access the target meanwhile.
+func (w *Window) combineMany(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if w.serial.Load() && a.size() >= manyBytes {
-		if done, err := w.plainly(a, op, of, origin, result); done {
+		if done, err := w.combineAlone(a, op, of, origin, result); done {
 			return err
 		}
 	}
-	return w.atomics(a, op, of.Uniform(), origin, result)
+	return w.combineWords(a, op, of.Uniform(), origin, result)
 }
 
-// plainly combines words without atomics, if no other thread can access the target; else done is false.
-func (w *Window) plainly(a access, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
+// combineAlone combines words without atomics, if no other thread can access the target. done: it has done so, or failed.
+func (w *Window) combineAlone(a access, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
 	w.serialMu.Lock()
 	defer w.serialMu.Unlock()
 	if !w.serial.Load() {
 		return false, nil
 	}
-	release, ok := w.alone(a.target)
+	release, ok := w.excludeOthers(a.target)
 	if !ok {
 		return false, nil
 	}
-	if err = w.domain.Flush(w.process(a.target)); err == nil { // accumulates of one word, by messages, come first
+	if err = w.domain.Flush(w.process(a.target)); err == nil { // earlier accumulates of one word, by messages, come first
 		err = w.combine(a, op, of, origin, result)
 	}
 	return true, errors.Join(err, release())
 }
 
-// atomics combines words by an atomic for each.
-func (w *Window) atomics(a access, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
+// combineWords combines words by an atomic for each.
+func (w *Window) combineWords(a access, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
 	values, ok := origin.Dense()
 	if !ok {
 		values = make([]byte, origin.Size())
@@ -53,9 +54,9 @@ func (w *Window) atomics(a access, op *Op, k datatype.Kind, origin, result Buffe
 		}
 	}
 	if a.parts == nil && datatype.Flat(a.count, a.t) {
-		err = w.runOf(op, k, a.target, a.at, values, olds)
+		err = w.combineRun(op, k, a.target, a.at, values, olds)
 	} else {
-		err = w.runsOf(op, k, a, values, olds)
+		err = w.combineRuns(op, k, a, values, olds)
 	}
 	if err != nil {
 		return err
@@ -71,8 +72,8 @@ func (w *Window) atomics(a access, op *Op, k datatype.Kind, origin, result Buffe
 	return nil
 }
 
-// runsOf combines words that lie in several runs at the target.
-func (w *Window) runsOf(op *Op, k datatype.Kind, a access, values, olds []byte) (err error) {
+// combineRuns combines words that lie in several runs at the target.
+func (w *Window) combineRuns(op *Op, k datatype.Kind, a access, values, olds []byte) (err error) {
 	_, mapped := w.mapped(a)
 	g := wordRuns{w: w, op: op, k: k, a: &a, values: values, olds: olds, direct: mapped || a.parts != nil}
 	i := 0
@@ -87,39 +88,39 @@ func (w *Window) runsOf(op *Op, k datatype.Kind, a access, values, olds []byte) 
 	return g.flush()
 }
 
-// inOrder is called before an accumulate. It waits until earlier messages of many words are done: if the target has no room
-// for such a message the sender only announces it, and a later, shorter message would overtake it.
-func (w *Window) inOrder(target int) error {
-	if p := &w.peers[target]; p.waited.Load() < p.runs.Load() {
-		return w.afterRuns(p)
+// awaitRuns is called before an accumulate. It waits until earlier messages of many words are done: if the target has no
+// room for such a message the sender only announces the message, and a later, shorter one would overtake it.
+func (w *Window) awaitRuns(target int) error {
+	if p := &w.peers[target]; p.runsDone.Load() < p.runs.Load() {
+		return w.flushRuns(p)
 	}
 	return nil
 }
 
-// afterRuns waits until the runs at a peer that have begun are done. Each thread flushes by itself: waited is written after
-// a flush, so a thread cannot rely on the flush of another one that has not returned.
-func (w *Window) afterRuns(p *windowPeer) error {
+// flushRuns waits until the runs at a peer that have begun are done. Each thread that finds some not done flushes itself:
+// runsDone changes only after a flush, so a thread cannot know of the flush of another thread that has not returned.
+func (w *Window) flushRuns(p *windowPeer) error {
 	begun := p.runs.Load()
 	err := w.domain.Flush(p.words.Rank())
-	for old := p.waited.Load(); old < begun && !p.waited.CompareAndSwap(old, begun); old = p.waited.Load() {
+	for old := p.runsDone.Load(); old < begun && !p.runsDone.CompareAndSwap(old, begun); old = p.runsDone.Load() {
 	}
 	return err
 }
 
-// errApart: the bytes of a word lie in two pieces of attached memory. No atomic changes such a word.
+// errApart says that the bytes of a word lie in two pieces of attached memory. No atomic changes such a word.
 var errApart = fmt.Errorf("%w: an element lies across two pieces of memory that were attached: attach them as one", ErrRange)
 
-// whole returns errApart if an access of one word uses two pieces of memory; else nil.
-func (a *access) whole() error {
+// checkWhole returns errApart if an access of one word uses two pieces of memory; else nil.
+func (a *access) checkWhole() error {
 	if a.parts != nil {
 		return errApart
 	}
 	return nil
 }
 
-// runOf combines words that lie one behind the other. olds, if it is not nil, gets what they were before, when the next
-// Flush returns.
-func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
+// combineRun combines words that lie one behind the other. olds, if it is not nil, has what the words were before once the
+// next Flush has returned.
+func (w *Window) combineRun(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	there, mapped := w.domain.Local(at, len(values))
 	mapped = mapped && !w.unmapped && numberOf(there)%k.Size() == 0
 	o, ok := atomicOf(op)
@@ -131,12 +132,12 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 		storeWords(k.Size(), there, values)
 		return nil
 	case op == NoOp:
-		return w.look(k, at, olds)
+		return w.readWords(k, at, olds)
 	case !ok:
-		return w.swaps(op, k, target, at, values, olds)
+		return w.combineBySwaps(op, k, target, at, values, olds)
 	}
 	if !mapped {
-		defer w.peers[target].runs.Add(1) // counted when they have begun: inOrder waits for what has begun
+		defer w.peers[target].runs.Add(1) // after they have begun: flushRuns waits for what has begun
 	}
 	d := w.domain
 	switch k {
@@ -154,8 +155,8 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
 }
 
-// storeWords writes each word once, as a whole. copy may write some bytes twice, and so undo what another process has
-// stored between the two writes.
+// storeWords writes each word once, as a whole. (copy may write some bytes twice, and so undo what another process has
+// stored between the two writes.)
 func storeWords(size int, there, values []byte) {
 	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
 		n = min(len(values), wordsAtOnce)
@@ -167,7 +168,8 @@ func storeWords(size int, there, values []byte) {
 	}
 }
 
-// wordsAtOnce bounds how many bytes of words storeEach writes: the collector cannot stop the thread in its loop.
+// wordsAtOnce is how many bytes storeEach writes at most in a call: the garbage collector cannot stop a thread inside its
+// loop.
 const wordsAtOnce = 64 << 10
 
 // storeEach is storeWords for words of one size.
@@ -188,8 +190,9 @@ func wordsOf[T rma.Word](b []byte) []T {
 	return datatype.Slice[T](datatype.AddressOf(b), len(b)/sizeOf[T]())
 }
 
-// look reads words by an atomic that does not change them, so that it is in order with the other accumulates of this process.
-func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
+// readWords reads words into olds by an atomic that does not change them, so that the read is in order with the other
+// accumulates of this process.
+func (w *Window) readWords(k datatype.Kind, at rma.Ref, olds []byte) error {
 	nothing := make([]byte, len(olds))
 	if k.Size() == 4 {
 		return rma.Combine(w.domain, rma.Or, at, wordsOf[uint32](nothing), wordsOf[uint32](olds))
@@ -197,8 +200,8 @@ func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
 	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
 }
 
-// swaps combines words by an operation that no atomic computes.
-func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
+// combineBySwaps combines words by an operation that no atomic computes.
+func (w *Window) combineBySwaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	for i := 0; i < len(values); i += swapBytes {
 		n := min(swapBytes, len(values)-i)
 		if err := w.swapPiece(op, k, target, at.Add(int64(i)), n, []wordRun{{0, n, i}}, values, olds); err != nil {
@@ -220,10 +223,10 @@ func (w *Window) Serialize(promised bool) {
 	w.serial.Store(promised)
 }
 
-// alone sees to it, if it can, that no other thread accesses the memory of a target until release is called: this process
-// has the lock of the target exclusively, or has the only shared lock and lets no other thread take it meanwhile. It cannot
-// if a process has ever accessed the target without the lock (lockUnchecked).
-func (w *Window) alone(target int) (release func() error, ok bool) {
+// excludeOthers makes sure, if it can, that no other thread accesses the memory of a target until release is called: this
+// process has the lock of the target exclusively, or has the only shared lock and lets no other thread take the lock
+// meanwhile. It cannot if a process has ever accessed the target without the lock (lockUnchecked); then ok is false.
+func (w *Window) excludeOthers(target int) (release func() error, ok bool) {
 	p := &w.peers[target]
 	if _, mapped := w.domain.Local(p.words, signalsAt); !mapped {
 		return nil, false // a look at the lock takes as long as the access

@@ -348,13 +348,13 @@ func modelWindow(c *Comm, f windowKind, m *modelRun) (w *Window, own []byte, beg
 	n, unit := m.slots[c.Rank()]*slotBytes, 1<<(c.Rank()%5)
 	zero := func(int) int { return 0 }
 	switch f {
-	case allocated:
+	case allocatedWindow:
 		w, err = NewAllocatedWindow(c, n, unit)
-	case shares:
+	case sharedWindow:
 		w, err = NewSharedWindow(c, n, unit)
-	case created:
+	case createdWindow:
 		w, err = NewWindow(c, aligned(n), unit)
-	case dynamic:
+	case dynamicWindow:
 		if w, err = NewDynamicWindow(c); err != nil {
 			return nil, nil, nil, err
 		}
@@ -420,7 +420,7 @@ func modelTest(c *Comm, f windowKind, epoch string, seed uint64, rounds int, apa
 
 // TestWindowModel: random accesses with random datatypes leave, and read, what they would one after the other.
 func TestWindowModel(t *testing.T) {
-	forms := map[string]windowKind{"allocate": allocated, "create": created, "shared": shares, "dynamic": dynamic}
+	forms := map[string]windowKind{"allocate": allocatedWindow, "create": createdWindow, "shared": sharedWindow, "dynamic": dynamicWindow}
 	for _, driver := range []string{"shm", "tcp"} {
 		for epoch := range epochs {
 			t.Run(driver+"/"+epoch, func(t *testing.T) {
@@ -443,7 +443,7 @@ func TestWindowModel(t *testing.T) {
 								return fmt.Errorf("%s, size %d: %w", name, size, err)
 							}
 						}
-						return modelTest(c, allocated, epoch, seed, rounds, true)
+						return modelTest(c, allocatedWindow, epoch, seed, rounds, true)
 					}) {
 						if err != nil {
 							t.Errorf("rank %d: %v", rank, err)

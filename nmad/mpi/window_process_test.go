@@ -14,7 +14,7 @@ import (
 // windowsOf uses windows of all kinds, as the model does, and says so.
 func windowsOf(world *Comm) error {
 	for _, epoch := range []string{"fence", "post-start", "lock", "lock all"} {
-		for _, f := range []windowKind{allocated, created, dynamic} {
+		for _, f := range []windowKind{allocatedWindow, createdWindow, dynamicWindow} {
 			if err := modelTest(world, f, epoch, 5, 3, false); err != nil {
 				return fmt.Errorf("%s: %w", epoch, err)
 			}
@@ -67,7 +67,7 @@ func windowOfDead(world *Comm) error {
 			return fmt.Errorf("put: %w", err)
 		}
 		fmt.Println("rank", world.Rank(), "knows")
-		_, err := Sendrecv(world, []byte{1}, 1-world.Rank(), 0, []byte{0}, 1-world.Rank(), 0) // neither of two leaves first
+		_, _, err := Sendrecv(world, []byte{1}, 1-world.Rank(), 0, []byte{0}, 1-world.Rank(), 0) // neither of two leaves first
 		return err
 	}
 	select {}

@@ -8,27 +8,31 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// wordRun is words of an accumulate that lie one behind the other at the target: n bytes from displacement at on. Their
-// operands begin at byte data of the origin's data.
-type wordRun struct{ at, n, data int }
-
-// wordRuns combines the runs of an accumulate. Short runs that are close together share a piece of memory, which is changed
-// by one message of swaps: words between the runs are swapped with themselves, so they keep what other threads store there.
-type wordRuns struct {
-	w            *Window
-	op           *Op
-	k            datatype.Kind
-	a            *access
-	values, olds []byte    // operands, and room for what the words were before, or nil
-	direct       bool      // each run is combined by itself
-	runs         []wordRun // of the current piece
+// wordRun is words of an accumulate that lie one behind the other at the target. All fields are in bytes.
+type wordRun struct {
+	at   int // displacement of the first word from the address of the elements
+	n    int // length of the run
+	data int // where the operands of the run begin in the data of origin
 }
 
-// All in bytes.
+// wordRuns combines the runs of an accumulate. Short runs that are close together share a piece of memory, which one message
+// of swaps changes: words between the runs are swapped with themselves, so they keep what other threads store there.
+type wordRuns struct {
+	w      *Window
+	op     *Op
+	k      datatype.Kind // of the words
+	a      *access
+	values []byte    // operands
+	olds   []byte    // gets what the words were before; nil: that is not asked for
+	direct bool      // each run is combined by itself
+	runs   []wordRun // of the current piece
+}
+
+// Sizes, in bytes.
 const (
 	swapBytes  = 4 << 10 // the longest piece
 	shortRun   = 256     // shorter runs share a piece
-	longestGap = 32      // the longest gap between two runs of a piece: a longer one would cost more than another message
+	longestGap = 32      // the longest gap between two runs of a piece: to swap a longer one costs more than another message
 )
 
 // add adds a run to the current piece, or begins another piece with it.
@@ -76,7 +80,7 @@ func (rs *wordRuns) run(r wordRun) error {
 		if rs.olds != nil {
 			olds = rs.olds[r.data : r.data+n]
 		}
-		if err := rs.w.runOf(rs.op, rs.k, rs.a.target, ref, rs.values[r.data:r.data+n], olds); err != nil {
+		if err := rs.w.combineRun(rs.op, rs.k, rs.a.target, ref, rs.values[r.data:r.data+n], olds); err != nil {
 			return err
 		}
 		r = wordRun{r.at + n, r.n - n, r.data + n}
@@ -84,14 +88,14 @@ func (rs *wordRuns) run(r wordRun) error {
 	return nil
 }
 
-// swapPiece combines words of a piece of n bytes, at most swapBytes: it reads the piece, computes, and swaps the words that
-// no other thread has changed meanwhile, until all are done. The displacements of runs count from the beginning of the
-// piece.
+// swapPiece combines words of a piece of n bytes, at most swapBytes. It reads the piece, computes, and swaps those words that
+// no other thread has changed meanwhile; it repeats that until all words are done. The displacements of runs count from the
+// beginning of the piece.
 func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n int, runs []wordRun, values, olds []byte) error {
 	memory := make([]byte, 3*n)
 	old, next, found := memory[:n], memory[n:2*n], memory[2*n:]
 	size, process := k.Size(), w.process(target)
-	if err := errors.Join(w.inOrder(target), w.look(k, at, old), w.domain.Flush(process)); err != nil {
+	if err := errors.Join(w.awaitRuns(target), w.readWords(k, at, old), w.domain.Flush(process)); err != nil {
 		return err
 	}
 	copy(next, old)
@@ -130,8 +134,8 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 	return nil
 }
 
-// swapWords replaces each word at a target that equals the one in old by the one in next, and stores in found what they
-// were.
+// swapWords replaces each word at a target that equals the one in old by the one in next, and stores in found what the words
+// were before.
 func (w *Window) swapWords(size int, at rma.Ref, old, next, found []byte) error {
 	if size == 4 {
 		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](old), wordsOf[uint32](next), wordsOf[uint32](found))

@@ -128,11 +128,11 @@ func (w *Window) fetchOne(op *Op, t *datatype.Type, v uint64, target, at int) (u
 	if err != nil {
 		return 0, err
 	}
-	if err = w.inOrder(target); err == nil {
-		err = accumulates(op, t, t)
+	if err = w.awaitRuns(target); err == nil {
+		err = checkAccumulate(op, t, t)
 	}
 	if err == nil {
-		err = a.whole()
+		err = a.checkWhole()
 	}
 	if err == nil {
 		var old uint64
@@ -151,8 +151,8 @@ func (w *Window) swapOne(t *datatype.Type, old, next uint64, target, at int) (ui
 		return 0, err
 	}
 	var found uint64
-	if err = w.inOrder(target); err == nil {
-		err = a.whole()
+	if err = w.awaitRuns(target); err == nil {
+		err = a.checkWhole()
 	}
 	if err == nil {
 		found, err = w.swap(t.Size(), a.at, old, next)

@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// bytesOf returns the memory of the elements of a slice, with the gaps inside of them.
+// bytesOf returns the memory of the elements of a slice, with the gaps inside the elements.
 func bytesOf[T any](s []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Each process of a window has words in memory of the library, by which the processes agree on what each may do. A word
-// that several processes write has a cache line of its own:
+// Each process of a window has words in memory of the library, by which the processes of the window agree on which of them
+// may access what. lock, mutex and version have a cache line each:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements for which the processor has no atomic; 0: no rank does
@@ -31,7 +31,7 @@ func wordsOfRanks(n int) int { return signalsAt + signalSize*n }
 
 // makeWords makes the words of this process: in memory that windows share, or with the table in memory of the window.
 func (w *Window) makeWords() (at rma.Ref, err error) {
-	if w.kind == dynamic {
+	if w.kind == dynamicWindow {
 		w.table, err = w.memory.Make(wordsOfRanks(len(w.peers)) + mostAttached*attachmentBytes)
 		return w.table.Ref(0), err
 	}
@@ -52,9 +52,9 @@ const (
 	longestNap  = time.Millisecond
 )
 
-// until calls f, which looks at words of a target, until f returns true or an error. Between the calls the thread polls,
-// then sleeps for a growing time. until fails when a process of the window is lost, which may be the one that is to change
-// the words.
+// until calls f, which looks at words of a target, until f returns true or an error. Between two calls the thread polls,
+// then sleeps for a growing time. until fails when a process of the window is lost, since that may be the one that f waits
+// for.
 func (w *Window) until(target int, f func() (bool, error)) error {
 	done, failed := false, error(nil)
 	look := func() bool {
@@ -117,7 +117,7 @@ func (w *Window) signal(rank, at int) error {
 }
 
 // await waits until a word of this process, to which another rank adds, is at least v. It fails if a rank of the group is
-// lost meanwhile: then other ranks may never add to the word.
+// lost meanwhile: that rank, or one that waits for it, may never add to the word.
 func (w *Window) await(at int, v uint64, group []int) error {
 	own := w.word(w.comm.rank, at)
 	for {

@@ -8,14 +8,14 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// mostUnderway is how many operations of a process may be under way at another one by messages.
-const mostUnderway = 64
+// maxUnderway is how many operations of a process may be under way at another one by messages.
+const maxUnderway = 64
 
 // desk is the pool of answers for the requests of one other process: as many as that process may have under way, each
 // made at its first use. So no process can make this one use more memory.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the callback of the gate's requests sets it, any thread clears it
-	answers [mostUnderway]atomic.Pointer[pendingAnswer]
+	answers [maxUnderway]atomic.Pointer[pendingAnswer]
 }
 
 // take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
@@ -23,7 +23,7 @@ type desk struct {
 func (dk *desk) take(w *World, rank int) *pendingAnswer {
 	for {
 		taken := dk.taken.Load()
-		if taken == 1<<mostUnderway-1 {
+		if taken == 1<<maxUnderway-1 {
 			return nil
 		}
 		i := bits.TrailingZeros64(^taken)
@@ -72,20 +72,20 @@ type pendingAnswer struct {
 
 // do carries out a request whose memory was borrowed; a long put is receive's.
 func (a *pendingAnswer) do(q *wireRequest, body []byte) {
-	x := a.memory
+	rg := a.memory
 	switch q.ask {
 	case askPut:
-		copyIn(x, q.at.offset, body)
+		copyIn(rg, q.at.offset, body)
 		a.signalAt, a.op, a.operand = q.signalAt, SignalOp(q.op), q.operand
 		a.signal()
 	case askGet:
-		a.parts[1] = bytesAt(x.base, q.at.offset, q.bytes)
+		a.parts[1] = bytesAt(rg.base, q.at.offset, q.bytes)
 	case askAtomic:
-		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.operand, q.compared)
+		a.reply.old = rg.apply(q.kind, q.op, q.at.offset, q.operand, q.compared)
 	case askCombine:
 		a.combine(q, body)
 	case askLearn:
-		a.w.teach(a.rank, q.at.index, x, &a.reply)
+		a.w.teach(a.rank, q.at.index, rg, &a.reply)
 	}
 }
 
@@ -118,13 +118,13 @@ func (a *pendingAnswer) receive(q *wireRequest) {
 // listen posts the receive of a long put. World.retire may close the memory at the same time: either retire finds the
 // receive posted, and cancels it, or listen finds that the memory is being closed, and makes retire look again.
 func (a *pendingAnswer) listen() {
-	x, posting, number := a.memory, &a.posting, a.posting.begin()
+	rg, posting, number := a.memory, &a.posting, a.posting.begin()
 	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.dataOp); err != nil {
 		a.release() // the gate has ended, and so has the other process
 		return
 	}
-	if posting.posted(number); x != nil && x.closed.Load() { // a may be another request's by now
-		x.lookAgain.Store(true)
+	if posting.posted(number); rg != nil && rg.closed.Load() { // a may be another request's by now
+		rg.lookAgain.Store(true)
 		a.w.closers.ring()
 	}
 }
@@ -169,10 +169,10 @@ func (a *pendingAnswer) refuse(status uint8) {
 
 // giveBack gives back the memory that was borrowed.
 func (a *pendingAnswer) giveBack() {
-	x, s := a.memory, a.signalMemory
+	rg, s := a.memory, a.signalMemory
 	a.memory, a.signalMemory, a.parts[1], a.dataOp.Buf = nil, nil, nil, nil
-	if x != nil {
-		a.w.giveBack(x)
+	if rg != nil {
+		a.w.giveBack(rg)
 	}
 	if s != nil {
 		a.w.giveBack(s)
@@ -181,7 +181,7 @@ func (a *pendingAnswer) giveBack() {
 
 // send sends the answer.
 func (a *pendingAnswer) send() {
-	a.w.answered.meet()
+	a.w.raceOrder.pass()
 	if a.parts[1] == nil { // a get keeps its memory until the answer has left
 		a.giveBack()
 	}
@@ -206,15 +206,15 @@ func (a *pendingAnswer) release() {
 }
 
 // teach fills in the answer to askLearn: how the process of that rank reaches memory of this one.
-func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
+func (w *World) teach(rank int, index uint32, rg *region, r *wireReply) {
 	if w.peers[rank].page == nil || index&1 == 0 || w.peers[w.rank].page.live(index) == nil {
 		return
 	}
 	switch {
-	case x.card.PID != 0:
-		r.way, r.card = wayMapped, x.card
-	case x.address != 0 && w.peers[rank].custody():
-		r.way, r.at, r.page = wayKernel, x.address, w.peers[w.rank].page.address()
+	case rg.card.PID != 0:
+		r.way, r.card = wayMapped, rg.card
+	case rg.address != 0 && w.peers[rank].custody():
+		r.way, r.at, r.page = wayKernel, rg.address, w.peers[w.rank].page.address()
 	}
 }
 
@@ -222,38 +222,38 @@ func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 // the memory, and waits for copies of the kernel until they end, or the process that makes them has ended. The error
 // names a process for which neither is possible. Several threads may retire the same memory; each returns once that
 // is done.
-func (w *World) retire(index uint32, x *region) error {
-	x.retiring.Lock()
-	defer x.retiring.Unlock()
-	if x.retired || x.retireErr != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
-		return x.retireErr
+func (w *World) retire(index uint32, rg *region) error {
+	rg.retiring.Lock()
+	defer rg.retiring.Unlock()
+	if rg.retired || rg.retireErr != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
+		return rg.retireErr
 	}
 	w.signalled.ring() // waiters for words of it leave
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // before the look at the hazards: doc.go
-		if x.retireErr = w.awaitHazards(index); x.retireErr != nil {
-			return x.retireErr
+		if rg.retireErr = w.awaitHazards(index); rg.retireErr != nil {
+			return rg.retireErr
 		}
 	}
-	met := func() bool { return x.uses.Load() == 0 || x.lookAgain.Swap(false) }
-	for x.uses.Load() != 0 {
+	met := func() bool { return rg.uses.Load() == 0 || rg.lookAgain.Swap(false) }
+	for rg.uses.Load() != 0 {
 		for rank := range w.peers {
-			w.peers[rank].desk.cancel(x)
+			w.peers[rank].desk.cancel(rg)
 		}
-		if x.uses.Load() != 0 && w.await(&w.closers, met) != nil {
+		if rg.uses.Load() != 0 && w.await(&w.closers, met) != nil {
 			break // the engine is closed: nothing moves any more
 		}
 	}
-	x.pinner.Unpin()
-	_ = x.mem.Vacate() // on an error it stays mapped
-	x.retired = true
+	rg.pinner.Unpin()
+	_ = rg.mem.Vacate() // on an error it stays mapped
+	rg.retired = true
 	return nil
 }
 
 // cancel cancels the receives into a memory.
-func (dk *desk) cancel(x *region) {
+func (dk *desk) cancel(rg *region) {
 	for i := range dk.answers {
-		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.receivesInto.Load() == x }) {
+		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.receivesInto.Load() == rg }) {
 			a.goOn()
 		}
 	}

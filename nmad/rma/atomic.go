@@ -56,21 +56,21 @@ func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (
 
 // atomicOther is atomic where reach has found no word: it says what is wrong, or sends a message.
 func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
-	x := attempt{o.String(), at, k.bytes()}
+	try := attempt{o.String(), at, k.bytes()}
 	if !k.takes(o) {
-		return 0, x.refusal(statusOp, 0)
+		return 0, try.refusal(statusOp, 0)
 	}
-	r, err := d.plan(x)
+	r, err := d.plan(try)
 	if err != nil {
 		return 0, err
 	}
 	if r.base != nil {
-		if !r.aligned(at.offset, x.n) {
-			return 0, x.refusal(statusAlign, r.size)
+		if !r.aligned(at.offset, try.n) {
+			return 0, try.refusal(statusAlign, r.size)
 		}
 		return r.apply(k, o, at.offset, v, other), nil
 	}
-	p, err := d.begin(x, askAtomic)
+	p, err := d.begin(try, askAtomic)
 	if err != nil {
 		return 0, err
 	}

@@ -49,12 +49,12 @@ func (rc *collectiveRecord) decode(b *[recordBytes]byte) {
 }
 
 // combine merges the record of another process into rc.
-func (rc *collectiveRecord) combine(x *collectiveRecord) {
-	rc.failed = max(rc.failed, x.failed)
-	if x.lost > rc.lost {
-		rc.lost, rc.by = x.lost, x.by
+func (rc *collectiveRecord) combine(other *collectiveRecord) {
+	rc.failed = max(rc.failed, other.failed)
+	if other.lost > rc.lost {
+		rc.lost, rc.by = other.lost, other.by
 	}
-	rc.low, rc.high = min(rc.low, x.low), max(rc.high, x.high)
+	rc.low, rc.high = min(rc.low, other.low), max(rc.high, other.high)
 }
 
 // failing returns the record of a process at which the call has failed with err; nil: it has not.
@@ -182,12 +182,12 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 			break
 		}
 		if w.memberIndex+mask < size {
-			var x collectiveRecord
-			if err := w.hear(ctx, w.members[w.memberIndex+mask], stepUp, &x); err != nil {
+			var heard collectiveRecord
+			if err := w.hear(ctx, w.members[w.memberIndex+mask], stepUp, &heard); err != nil {
 				lost(err)
 				continue
 			}
-			r.combine(&x)
+			r.combine(&heard)
 		}
 	}
 	if w.memberIndex == 0 && choose != nil && r.failed == 0 {

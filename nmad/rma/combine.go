@@ -62,27 +62,27 @@ var ofWordsTexts = func() (all [ops + 1]string) {
 
 // combine carries out or starts an operation on a run of words: Combine, and CompareAndSwapAll.
 func (d *Domain) combine(all wordArrays, at Ref) error {
-	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.operands))}
+	try := attempt{ofWordsTexts[all.op], at, uint64(len(all.operands))}
 	swaps := all.op == opCompareAndSwap
 	switch n := len(all.operands); {
 	case !all.kind.takes(all.op):
-		return x.refusal(statusOp, 0)
+		return try.refusal(statusOp, 0)
 	case (all.previous != nil || swaps) && len(all.previous) != n || swaps && len(all.compared) != n:
-		return x.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.previous)))
+		return try.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.previous)))
 	case n == 0:
 		return nil
 	}
-	r := d.reach(at, x.n)
+	r := d.reach(at, try.n)
 	if r == nil {
 		var err error
-		if r, err = d.plan(x); err != nil {
+		if r, err = d.plan(try); err != nil {
 			return err
 		}
 	}
 	if r.base != nil {
 		if !r.aligned(at.offset, all.kind.bytes()) {
-			x.n = all.kind.bytes()
-			return x.refusal(statusAlign, r.size)
+			try.n = all.kind.bytes()
+			return try.refusal(statusAlign, r.size)
 		}
 		r.applyAll(&all, at.offset)
 		return nil
@@ -90,7 +90,7 @@ func (d *Domain) combine(all wordArrays, at Ref) error {
 	for len(all.operands) > 0 {
 		n := min(len(all.operands), all.most())
 		part := all.part(0, n)
-		o, err := d.begin(attempt{x.what, at, uint64(n)}, askCombine)
+		o, err := d.begin(attempt{try.what, at, uint64(n)}, askCombine)
 		if err != nil {
 			return err
 		}
@@ -105,12 +105,12 @@ func (d *Domain) combine(all wordArrays, at Ref) error {
 }
 
 // combined returns the operation that a request asks for, and whether the answer is to have the previous values.
-func (q *wireRequest) combined(body []byte) (x wordArrays, fetches bool) {
-	x = wordArrays{kind: q.kind, op: q.op, operands: body[:q.bytes]}
+func (q *wireRequest) combined(body []byte) (arrays wordArrays, fetches bool) {
+	arrays = wordArrays{kind: q.kind, op: q.op, operands: body[:q.bytes]}
 	if q.op == opCompareAndSwap {
-		x.compared = body[q.bytes:]
+		arrays.compared = body[q.bytes:]
 	}
-	return x, q.operand == 1
+	return arrays, q.operand == 1
 }
 
 // combines says whether q is a valid request of the kind askCombine.
@@ -125,13 +125,13 @@ func (q *wireRequest) combines(body []byte) bool {
 
 // combine carries out the operation that a request asks for.
 func (a *pendingAnswer) combine(q *wireRequest, body []byte) {
-	x, fetches := q.combined(body)
+	arrays, fetches := q.combined(body)
 	if fetches {
 		if a.previous == nil {
 			a.previous = make([]byte, inlineBytes)
 		}
-		x.previous = a.previous[:q.bytes]
-		a.parts[1] = x.previous
+		arrays.previous = a.previous[:q.bytes]
+		a.parts[1] = arrays.previous
 	}
-	a.memory.applyAll(&x, q.at.offset)
+	a.memory.applyAll(&arrays, q.at.offset)
 }

@@ -39,9 +39,9 @@
 //
 // # Completion
 //
-// Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB (non-blocking) complete the
-// Event they are given. PutNBI and GetNBI (non-blocking, implicit), Post and Combine have no event: the next Flush of
-// that rank completes them. Operations without a Fence or a Flush between them may take effect in any order.
+// Put and PutSignal return when the put is remotely complete, Get and Fetch when the caller has the value. PutNB and GetNB
+// (non-blocking) complete their Event. PutNBI, GetNBI (implicit), Post and Combine are complete after the next Flush of that
+// rank. Until they are complete such operations may take effect in any order; a Fence or Flush orders them: docs/rma.md.
 //
 // # By messages
 //

@@ -17,7 +17,7 @@ type Domain struct {
 	access nmad.Access
 
 	_          [64]byte
-	byMessages atomic.Pointer[messageOperations] // made for the first operation that goes by messages; nil: none has
+	byMessages atomic.Pointer[domainMessages] // made for the first operation that goes by messages; nil: none has
 	_          [64]byte
 	fence      atomic.Uint64 // Fence and Flush add to it: a full fence; its value is not read
 	_          [64]byte
@@ -81,46 +81,46 @@ func (d *Domain) reach(at Ref, n uint64) *region {
 // plan is reach for all cases: it returns the memory, or the error of the access. If the memory has no base it is not
 // mapped here, and the access goes another way. plan waits for an answer of the target when memory of that is used for
 // the first time.
-func (d *Domain) plan(x attempt) (*region, error) {
-	if err := d.allowed(x); err != nil {
+func (d *Domain) plan(try attempt) (*region, error) {
+	if err := d.allowed(try); err != nil {
 		return nil, err
 	}
 	if d.w.closed.Load() {
-		return nil, x.fails(ErrClosed)
+		return nil, try.fails(ErrClosed)
 	}
-	if uint64(x.at.rank) >= uint64(len(d.peers)) {
-		return nil, x.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
+	if uint64(try.at.rank) >= uint64(len(d.peers)) {
+		return nil, try.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
 	}
-	p := &d.peers[x.at.rank]
+	p := &d.peers[try.at.rank]
 	if why := p.lost.Load(); why != nil {
-		return nil, x.fails(*why)
+		return nil, try.fails(*why)
 	}
-	r := p.find(x.at.index)
-	if r == nil || r.key != x.at.key {
-		if int(x.at.rank) == d.w.rank {
-			return nil, x.refusal(statusKey, 0)
+	r := p.find(try.at.index)
+	if r == nil || r.key != try.at.key {
+		if int(try.at.rank) == d.w.rank {
+			return nil, try.refusal(statusKey, 0)
 		}
 		var err error
-		if r, err = d.learn(x); err != nil {
+		if r, err = d.learn(try); err != nil {
 			return nil, err
 		}
 	}
 	if r.stale() {
-		return nil, x.refusal(statusKey, 0)
+		return nil, try.refusal(statusKey, 0)
 	}
-	if !r.reaches(x.at.offset, x.n) {
-		return nil, x.refusal(statusRange, r.size)
+	if !r.reaches(try.at.offset, try.n) {
+		return nil, try.refusal(statusRange, r.size)
 	}
 	return r, nil
 }
 
 // allowed returns an error if there is no Domain, or the caller must not use it.
-func (d *Domain) allowed(x attempt) error {
+func (d *Domain) allowed(try attempt) error {
 	if d == nil || d.w == nil {
-		return x.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
+		return try.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
 	}
 	if d.owner != 0 && d.owner != asm.GoID() {
-		return x.fails(fmt.Errorf("%w: goroutine %d has opened this private domain, goroutine %d uses it", nmad.ErrOwner, d.owner, asm.GoID()))
+		return try.fails(fmt.Errorf("%w: goroutine %d has opened this private domain, goroutine %d uses it", nmad.ErrOwner, d.owner, asm.GoID()))
 	}
 	return nil
 }
@@ -144,19 +144,19 @@ func (d *Domain) put(dst Ref, src []byte) error {
 
 // move is a put of src, or a get into buf, in all cases. waits: it returns at the end of the operation; else the events
 // tell that end, and it may return before.
-func (d *Domain) move(x attempt, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
+func (d *Domain) move(try attempt, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
 	b := src
 	if ask == askGet {
 		b = buf
 	}
-	if done, err := d.direct(x, b, ask == askPut); done || err != nil {
+	if done, err := d.direct(try, b, ask == askPut); done || err != nil {
 		if done {
 			local.end(nil)
 			remote.end(nil)
 		}
 		return err
 	}
-	o, err := d.begin(x, ask)
+	o, err := d.begin(try, ask)
 	if err != nil {
 		return err
 	}
@@ -170,21 +170,21 @@ func (d *Domain) move(x attempt, ask uint8, src, buf []byte, local, remote *Even
 }
 
 // direct moves bytes without a message, if there is such a way, and says whether it has.
-func (d *Domain) direct(x attempt, b []byte, puts bool) (done bool, err error) {
-	r, err := d.plan(x)
+func (d *Domain) direct(try attempt, b []byte, puts bool) (done bool, err error) {
+	r, err := d.plan(try)
 	switch {
 	case err != nil:
 		return false, err
 	case r.base == nil:
-		done, stale := d.w.kernelMove(x, r, b, puts)
+		done, stale := d.w.kernelMove(try, r, b, puts)
 		if stale {
-			err = x.refusal(statusKey, 0)
+			err = try.refusal(statusKey, 0)
 		}
 		return done, err
 	case puts:
-		copyIn(r, x.at.offset, b)
+		copyIn(r, try.at.offset, b)
 	default:
-		copyOut(b, r, x.at.offset)
+		copyOut(b, r, try.at.offset)
 	}
 	return true, nil
 }
@@ -214,11 +214,11 @@ func (d *Domain) PutNB(dst Ref, src []byte, local, remote *Event) error {
 }
 
 // startNB starts a put of src, or a get into buf, that ends the events.
-func (d *Domain) startNB(x attempt, ask uint8, src, buf []byte, local, remote *Event) error {
+func (d *Domain) startNB(try attempt, ask uint8, src, buf []byte, local, remote *Event) error {
 	if err := d.claim(local, remote); err != nil {
-		return x.fails(err)
+		return try.fails(err)
 	}
-	err := d.move(x, ask, src, buf, local, remote, false)
+	err := d.move(try, ask, src, buf, local, remote, false)
 	if err != nil {
 		unclaim(local, remote)
 	}
@@ -256,7 +256,7 @@ func (d *Domain) Fence() error {
 		return err
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	return d.flush(-1)
 }
 
@@ -264,15 +264,15 @@ func (d *Domain) Fence() error {
 // complete, and gets are done. It returns the first error of the operations without an event since the last Flush;
 // events have their own. It is a full fence, also where all is mapped: loads after it come after the stores before it.
 func (d *Domain) Flush(rank int) error {
-	x := attempt{what: "flush", at: Ref{rank: uint32(rank)}}
-	if err := d.allowed(x); err != nil {
+	try := attempt{what: "flush", at: Ref{rank: uint32(rank)}}
+	if err := d.allowed(try); err != nil {
 		return err
 	}
 	if rank < 0 || rank >= len(d.peers) {
-		return x.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
+		return try.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	if d.byMessages.Load() == nil {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (d *Domain) FlushAll() error {
 		return err
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	return d.flushAndTell(-1)
 }
 
@@ -305,16 +305,16 @@ func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false
 	}
-	x := attempt{"look", at, uint64(n)}
-	r := d.reach(at, x.n)
+	try := attempt{"look", at, uint64(n)}
+	r := d.reach(at, try.n)
 	if r == nil {
-		if d.allowed(x) != nil || uint64(at.rank) >= uint64(len(d.peers)) {
+		if d.allowed(try) != nil || uint64(at.rank) >= uint64(len(d.peers)) {
 			return nil, false
 		}
 		if r = d.peers[at.rank].find(at.index); d.peers[at.rank].lost.Load() == nil {
-			r, _ = d.plan(x)
+			r, _ = d.plan(try)
 		}
-		if r == nil || r.key != at.key || r.base == nil || !r.reaches(at.offset, x.n) {
+		if r == nil || r.key != at.key || r.base == nil || !r.reaches(at.offset, try.n) {
 			return nil, false
 		}
 	}

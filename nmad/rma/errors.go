@@ -50,23 +50,23 @@ type attempt struct {
 }
 
 // refusal is the error for a status other than statusDone; size is that of the memory in bytes, for statusRange.
-func (x attempt) refusal(status uint8, size uint64) error {
+func (try attempt) refusal(status uint8, size uint64) error {
 	switch status {
 	case statusKey:
-		return x.fails(fmt.Errorf("%w: it was freed or closed, or the reference is not one that rank %d has given: use those of Segment.At and Region.Ref, as they are", ErrKey, x.at.rank))
+		return try.fails(fmt.Errorf("%w: it was freed or closed, or the reference is not one that rank %d has given: use those of Segment.At and Region.Ref, as they are", ErrKey, try.at.rank))
 	case statusRange:
-		return x.fails(fmt.Errorf("%w: it has %d B", ErrRange, size))
+		return try.fails(fmt.Errorf("%w: it has %d B", ErrRange, size))
 	case statusAlign:
-		return x.fails(fmt.Errorf("%w: it must be a multiple of %d in the memory of rank %d", ErrAlign, x.n, x.at.rank))
+		return try.fails(fmt.Errorf("%w: it must be a multiple of %d in the memory of rank %d", ErrAlign, try.n, try.at.rank))
 	case statusOp:
-		return x.fails(fmt.Errorf("%w: there are Add to Swap, of which And, Or and Xor are for integers", ErrOp))
+		return try.fails(fmt.Errorf("%w: there are Add to Swap, of which And, Or and Xor are for integers", ErrOp))
 	case statusClosed:
-		return x.fails(fmt.Errorf("%w at rank %d", ErrClosed, x.at.rank))
+		return try.fails(fmt.Errorf("%w at rank %d", ErrClosed, try.at.rank))
 	}
-	return x.fails(fmt.Errorf("%w: rank %d answers with status %d", nmad.ErrProtocol, x.at.rank, status))
+	return try.fails(fmt.Errorf("%w: rank %d answers with status %d", nmad.ErrProtocol, try.at.rank, status))
 }
 
 // fails names the operation in front of why it failed.
-func (x attempt) fails(why error) error {
-	return fmt.Errorf("rma: %s of %d B, rank %d, offset %d: %w", x.what, x.n, x.at.rank, x.at.offset, why)
+func (try attempt) fails(why error) error {
+	return fmt.Errorf("rma: %s of %d B, rank %d, offset %d: %w", try.what, try.n, try.at.rank, try.at.offset, why)
 }

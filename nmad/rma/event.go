@@ -83,7 +83,7 @@ func (e *Event) busy() bool { return e != nil && e.completion.Status() != 0 }
 func (e *Event) IsDone() bool { return !e.busy() || e.completion.Test(eventDone) }
 
 // Test says whether the operation is done, and, if so, how it ended. If not, it polls the engine once. It never blocks.
-// nmad.ErrIdle: no operation has used the event.
+// If no operation has used the event it returns false and nmad.ErrIdle, as nmad.Request does.
 func (e *Event) Test() (bool, error) {
 	if !e.busy() {
 		return false, nmad.ErrIdle

@@ -5,8 +5,8 @@ import "fmt"
 // Explain says, in one line for people, which way operations at a Ref go from here, and why: in this process, mapped,
 // by copies of the kernel, or by messages. It waits for the target, and fails, as a first use of the memory does.
 func (d *Domain) Explain(at Ref) (string, error) {
-	x := attempt{"explanation", at, 0}
-	r, err := d.plan(x)
+	try := attempt{"explanation", at, 0}
+	r, err := d.plan(try)
 	if err != nil {
 		return "", err
 	}

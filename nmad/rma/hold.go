@@ -18,18 +18,18 @@ type Hold struct {
 // Hold keeps the memory with the n bytes at a Ref open until Hold.Release. It takes no lock and does not wait. Errors:
 // ErrKey, ErrRange, ErrClosed; ErrRef for memory of another process.
 func (w *World) Hold(at Ref, n uint64) (Hold, error) {
-	x := attempt{"use", at, n}
+	try := attempt{"use", at, n}
 	if w == nil || int(at.rank) != w.rank {
-		return Hold{}, x.fails(fmt.Errorf("%w: it is not one of this process", ErrRef))
+		return Hold{}, try.fails(fmt.Errorf("%w: it is not one of this process", ErrRef))
 	}
 	r, status := w.borrow(at, n)
 	if status == statusDone {
 		return Hold{w, r, bytesAt(r.base, at.offset, n)}, nil
 	}
 	if r == nil {
-		return Hold{}, x.refusal(status, 0)
+		return Hold{}, try.refusal(status, 0)
 	}
-	return Hold{}, x.refusal(status, r.size)
+	return Hold{}, try.refusal(status, r.size)
 }
 
 // Bytes returns the memory, for use until Release.
@@ -48,11 +48,11 @@ func (h *Hold) Release() {
 // go by messages, and in a callback at the first use of memory that is not from Alloc. The caller then carries the
 // bytes by messages of its own: local, which may be nil, is in use until the caller calls local.End.
 func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error) {
-	x := attempt{"put", dst, uint64(len(src))}
+	try := attempt{"put", dst, uint64(len(src))}
 	if err := d.claim(local, nil); err != nil {
-		return false, x.fails(err)
+		return false, try.fails(err)
 	}
-	if done, err = d.tryPut(x, src); err != nil {
+	if done, err = d.tryPut(try, src); err != nil {
 		unclaim(local, nil)
 	} else if done {
 		local.end(nil)
@@ -61,15 +61,15 @@ func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error
 }
 
 // tryPut is TryPut without the event.
-func (d *Domain) tryPut(x attempt, src []byte) (done bool, err error) {
-	if r := d.reach(x.at, x.n); r != nil {
-		copyIn(r, x.at.offset, src)
+func (d *Domain) tryPut(try attempt, src []byte) (done bool, err error) {
+	if r := d.reach(try.at, try.n); r != nil {
+		copyIn(r, try.at.offset, src)
 		return true, nil
 	}
-	if nmad.InCallback() && d.allowed(x) == nil && d.unknown(x.at) {
+	if nmad.InCallback() && d.allowed(try) == nil && d.unknown(try.at) {
 		return false, nil
 	}
-	return d.direct(x, src, true)
+	return d.direct(try, src, true)
 }
 
 // unknown says that plan would wait for the process to say which way there is to the memory.

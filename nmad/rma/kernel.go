@@ -26,14 +26,14 @@ var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true
 // bytes are copied; else they go by messages. stale: the owner has closed the memory. The owner does not reuse the
 // memory meanwhile: kernelMove sets a hazard in this process's page before it looks whether the memory is live, and the
 // owner clears the live word before it looks at the hazards (doc.go).
-func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, stale bool) {
-	p := &w.peers[x.at.rank]
+func (w *World) kernelMove(try attempt, r *region, buf []byte, puts bool) (done, stale bool) {
+	p := &w.peers[try.at.rank]
 	if r.address == 0 || p.kernel.Load() != kernelCopies {
 		return false, false
 	}
 	w.copying.Add(1)
 	defer w.copying.Add(-1) // runs after the hazard is cleared
-	own, mark := w.peers[w.rank].page, uint64(x.at.rank)<<32|uint64(x.at.index)+1
+	own, mark := w.peers[w.rank].page, uint64(try.at.rank)<<32|uint64(try.at.index)+1
 	i := rand.IntN(hazards)
 	for tries := 0; !own.hazard(i).CompareAndSwap(0, mark); i = (i + 1) % hazards {
 		if tries++; tries == 2*hazards {
@@ -50,7 +50,7 @@ func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, s
 	c := kernelCalls.Get().(*process.Memory)
 	defer kernelCalls.Put(c)
 	c.PID = int(p.pid)
-	for at := r.address + x.at.offset; len(buf) > 0; {
+	for at := r.address + try.at.offset; len(buf) > 0; {
 		if r.stale() || p.lost.Load() != nil {
 			return false, r.stale()
 		}

@@ -2,14 +2,14 @@ package rma
 
 // learn asks the target for the size of the memory that a Ref names, and for the way to it, at the first use of the
 // memory by this process, and enters the memory into the table. It waits for the answer.
-func (d *Domain) learn(x attempt) (*region, error) {
-	w, p := d.w, &d.peers[x.at.rank]
+func (d *Domain) learn(try attempt) (*region, error) {
+	w, p := d.w, &d.peers[try.at.rank]
 	p.learning.Lock()
 	defer p.learning.Unlock()
-	if r := p.find(x.at.index); r != nil && r.key == x.at.key {
+	if r := p.find(try.at.index); r != nil && r.key == try.at.key {
 		return r, nil
 	}
-	o, err := d.begin(attempt{x.what, Ref{x.at.key, 0, x.at.rank, x.at.index}, 0}, askLearn)
+	o, err := d.begin(attempt{try.what, Ref{try.at.key, 0, try.at.rank, try.at.index}, 0}, askLearn)
 	if err != nil {
 		return nil, err
 	}
@@ -17,8 +17,8 @@ func (d *Domain) learn(x attempt) (*region, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &region{size: a.size, key: x.at.key}
-	if live := p.page.live(x.at.index); live != nil && x.at.index&1 == 1 && a.way != wayMessages {
+	r := &region{size: a.size, key: try.at.key}
+	if live := p.page.live(try.at.index); live != nil && try.at.index&1 == 1 && a.way != wayMessages {
 		r.live = live
 		switch {
 		case a.way == wayMapped && a.card.Size == a.size && a.card.PID == p.pid:
@@ -33,12 +33,12 @@ func (d *Domain) learn(x attempt) (*region, error) {
 	defer w.mu.Unlock()
 	if w.closed.Load() {
 		_ = r.mem.Vacate()
-		return nil, x.fails(ErrClosed)
+		return nil, try.fails(ErrClosed)
 	}
 	w.sweep(p)
-	if x.at.index < 2*MaxRegions {
-		w.forget(p, x.at.index)
-		p.set(x.at.index, r)
+	if try.at.index < 2*MaxRegions {
+		w.forget(p, try.at.index)
+		p.set(try.at.index, r)
 		if r.mem != nil {
 			w.used.mapped += r.size
 		}

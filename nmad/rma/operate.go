@@ -13,7 +13,7 @@ import (
 // messageOperation is an operation by messages: the send of a request, that of the data of a long put, and the receive
 // of the answer. It has ended once all of these have, since the network may touch the caller's memory until then.
 //
-//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: less ---> pool
+//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: partEnded ---> pool
 //	                                                '--- waited: ended is signalled, the waiter gives it back ---> pool
 //
 // Its starter sets the fields; the callbacks of the parts then count down unfinished, and the last one ends it.
@@ -40,9 +40,9 @@ type messageOperation struct {
 	next                      *messageOperation // in the pool
 }
 
-// messageOperations is what a Domain knows of its operations by messages: counts of those under way, and a pool of
+// domainMessages is the part of a Domain that its operations by messages use: counts of those under way, and a pool of
 // those that have ended. Any thread and any callback may use it.
-type messageOperations struct {
+type domainMessages struct {
 	ranks    []farRank
 	underway atomic.Int64 // operations under way, to all ranks
 	flushers bell         // of threads that flush; rung as an operation ends
@@ -56,27 +56,27 @@ type messageOperations struct {
 // farRank counts the operations under way to one rank.
 type farRank struct{ underway atomic.Int32 }
 
-// mostPooled is how many operations a Domain keeps for the next ones.
-const mostPooled = 2 * mostUnderway
+// maxPooled is how many operations a Domain keeps for the next ones.
+const maxPooled = 2 * maxUnderway
 
-// operations returns the Domain's messageOperations, and makes it at the first call.
-func (d *Domain) operations() *messageOperations {
-	if f := d.byMessages.Load(); f != nil {
-		return f
+// messages returns the Domain's domainMessages, and makes it at the first call.
+func (d *Domain) messages() *domainMessages {
+	if dm := d.byMessages.Load(); dm != nil {
+		return dm
 	}
-	d.byMessages.CompareAndSwap(nil, &messageOperations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	d.byMessages.CompareAndSwap(nil, &domainMessages{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
 	return d.byMessages.Load()
 }
 
 // take takes an operation from the pool, or makes one.
-func (f *messageOperations) take(d *Domain) *messageOperation {
-	f.mu.Lock()
-	o := f.free
+func (dm *domainMessages) take(d *Domain) *messageOperation {
+	dm.mu.Lock()
+	o := dm.free
 	if o != nil {
-		f.free, o.next = o.next, nil
-		f.pooled--
+		dm.free, o.next = o.next, nil
+		dm.pooled--
 	}
-	f.mu.Unlock()
+	dm.mu.Unlock()
 	if o == nil {
 		o = &messageOperation{d: d}
 		o.sendOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
@@ -87,47 +87,47 @@ func (f *messageOperations) take(d *Domain) *messageOperation {
 }
 
 // giveBack puts an operation that has ended into the pool.
-func (f *messageOperations) giveBack(o *messageOperation) {
+func (dm *domainMessages) giveBack(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.compared = [3][]byte{}, [2][]byte{}, nil, nil
-	f.mu.Lock()
-	if f.pooled < mostPooled {
-		o.next, f.free = f.free, o
-		f.pooled++
+	dm.mu.Lock()
+	if dm.pooled < maxPooled {
+		o.next, dm.free = dm.free, o
+		dm.pooled++
 	}
-	f.mu.Unlock()
+	dm.mu.Unlock()
 }
 
-// begin waits until fewer than mostUnderway operations are under way to the target, and returns one more, for its
+// begin waits until fewer than maxUnderway operations are under way to the target, and returns one more, for its
 // caller to complete and to start. It counts from then on.
-func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
-	p := &d.peers[x.at.rank]
+func (d *Domain) begin(try attempt, ask uint8) (*messageOperation, error) {
+	p := &d.peers[try.at.rank]
 	for {
 		n := p.underway.Load()
-		if n < mostUnderway {
+		if n < maxUnderway {
 			if p.underway.CompareAndSwap(n, n+1) {
 				break
 			}
 			continue
 		}
-		met := func() bool { return p.underway.Load() < mostUnderway || p.lost.Load() != nil }
+		met := func() bool { return p.underway.Load() < maxUnderway || p.lost.Load() != nil }
 		if err := d.w.await(&d.w.starters, met); err != nil {
-			return nil, x.fails(err)
+			return nil, try.fails(err)
 		}
 		if why := p.lost.Load(); why != nil {
-			return nil, x.fails(*why)
+			return nil, try.fails(*why)
 		}
 	}
 	if d.w.closing.Load() { // which Close sets before it waits for underway
 		p.underway.Add(-1)
 		d.w.starters.ring()
-		return nil, x.fails(ErrClosed)
+		return nil, try.fails(ErrClosed)
 	}
-	f := d.operations()
-	o := f.take(d)
-	o.attempt, o.waited = x, false
-	o.request = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, bytes: x.n}
+	dm := d.messages()
+	o := dm.take(d)
+	o.attempt, o.waited = try, false
+	o.request = wireRequest{ask: ask, number: p.number.Add(1), at: try.at, bytes: try.n}
 	return o, nil
 }
 
@@ -135,9 +135,9 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 // It does not wait.
 func (o *messageOperation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.attempt.at.rank)
-	f := o.d.operations()
-	f.ranks[rank].underway.Add(1)
-	f.underway.Add(1)
+	dm := o.d.messages()
+	dm.ranks[rank].underway.Add(1)
+	dm.underway.Add(1)
 	long := o.request.ask == askPut && len(src) > inlineBytes
 	if long {
 		o.request.ask = askLong
@@ -162,7 +162,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	}
 	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
 		o.fail(err)
-		o.less()
+		o.partEnded()
 	}
 	o.post(gate, &o.sending, &o.sendOp)
 	if long {
@@ -203,7 +203,7 @@ func (o *messageOperation) sent() {
 		}
 		local.end(err)
 	}
-	o.less()
+	o.partEnded()
 }
 
 // answered is called when the answer has come, or will not.
@@ -213,38 +213,38 @@ func (o *messageOperation) answered(r *nmad.Request) {
 		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
 	}
 	o.fail(err)
-	o.less()
+	o.partEnded()
 }
 
-// less counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
+// partEnded counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
 // and no waiter tells, makes remote done, and lets the next operation begin.
-func (o *messageOperation) less() {
+func (o *messageOperation) partEnded() {
 	if o.unfinished.Add(-1) > 0 {
 		return
 	}
 	d, rank := o.d, int(o.attempt.at.rank)
-	f, w := d.operations(), d.w
+	dm, w := d.messages(), d.w
 	err := o.result()
 	implicit := err != nil && !o.waited && o.remote == nil
 	if implicit {
-		f.mu.Lock()
-		if f.failed[rank] == nil {
-			f.failed[rank] = err
+		dm.mu.Lock()
+		if dm.failed[rank] == nil {
+			dm.failed[rank] = err
 		}
-		f.mu.Unlock()
+		dm.mu.Unlock()
 	}
 	remote, waited := o.remote, o.waited
 	if waited {
 		o.ended.Signal(1) // the waiter gives o back
 	} else {
-		f.giveBack(o)
+		dm.giveBack(o)
 	}
 	remote.end(err)
 	w.peers[rank].underway.Add(-1)
-	f.ranks[rank].underway.Add(-1)
-	f.underway.Add(-1)
+	dm.ranks[rank].underway.Add(-1)
+	dm.underway.Add(-1)
 	w.starters.ring()
-	f.flushers.ring()
+	dm.flushers.ring()
 }
 
 // result is how the operation has ended.
@@ -253,13 +253,13 @@ func (o *messageOperation) result() error {
 		return o.attempt.fails(*why)
 	}
 	if o.reply.status != statusDone {
-		x := o.attempt
+		try := o.attempt
 		if o.reply.status == statusAlign && o.request.signals {
-			x = attempt{"signal", o.request.signalAt, 8}
+			try = attempt{"signal", o.request.signalAt, 8}
 		} else if o.request.ask == askCombine && o.reply.status == statusAlign {
-			x.n = o.request.kind.bytes()
+			try.n = o.request.kind.bytes()
 		}
-		return x.refusal(o.reply.status, o.reply.size)
+		return try.refusal(o.reply.status, o.reply.size)
 	}
 	return nil
 }
@@ -273,7 +273,7 @@ func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 		return wireReply{}, o.attempt.fails(err)
 	}
 	r, err := o.reply, o.result()
-	o.d.operations().giveBack(o)
+	o.d.messages().giveBack(o)
 	return r, err
 }
 
@@ -308,18 +308,18 @@ func (w *World) await(b *bell, met func() bool) error {
 
 // flush waits until the operations under way to a rank have ended; rank -1: those to all ranks.
 func (d *Domain) flush(rank int) error {
-	f := d.byMessages.Load()
-	if f == nil {
+	dm := d.byMessages.Load()
+	if dm == nil {
 		return nil
 	}
-	if f.underway.Load() == 0 || rank >= 0 && f.ranks[rank].underway.Load() == 0 {
+	if dm.underway.Load() == 0 || rank >= 0 && dm.ranks[rank].underway.Load() == 0 {
 		return nil
 	}
-	left := func() bool { return f.underway.Load() == 0 }
+	ended := func() bool { return dm.underway.Load() == 0 }
 	if rank >= 0 {
-		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
+		ended = func() bool { return dm.ranks[rank].underway.Load() == 0 }
 	}
-	if err := d.w.await(&f.flushers, left); err != nil {
+	if err := d.w.await(&dm.flushers, ended); err != nil {
 		return fmt.Errorf("rma: flush: %w", err)
 	}
 	return nil
@@ -327,20 +327,20 @@ func (d *Domain) flush(rank int) error {
 
 // takeError returns the first error of the operations to a rank that had no event, once. Rank -1: to any rank.
 func (d *Domain) takeError(rank int) error {
-	f := d.byMessages.Load()
-	if f == nil {
+	dm := d.byMessages.Load()
+	if dm == nil {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	dm.mu.Lock()
+	defer dm.mu.Unlock()
 	if rank >= 0 {
-		err := f.failed[rank]
-		delete(f.failed, rank)
+		err := dm.failed[rank]
+		delete(dm.failed, rank)
 		return err
 	}
-	for r := range f.ranks {
-		if err := f.failed[r]; err != nil {
-			clear(f.failed)
+	for r := range dm.ranks {
+		if err := dm.failed[r]; err != nil {
+			clear(dm.failed)
 			return err
 		}
 	}

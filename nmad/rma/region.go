@@ -128,8 +128,8 @@ func (w *World) Make(bytes int) (*Region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rma: make memory: %w", err)
 	}
-	x := &region{base: baseOf(mem.Bytes()), size: uint64(bytes), mem: mem, card: mem.Card()}
-	g, err := w.install(x)
+	rg := &region{base: baseOf(mem.Bytes()), size: uint64(bytes), mem: mem, card: mem.Card()}
+	g, err := w.install(rg)
 	if err != nil {
 		_ = mem.Vacate()
 		return nil, fmt.Errorf("rma: make memory: %w", err)
@@ -143,14 +143,14 @@ func (w *World) Make(bytes int) (*Region, error) {
 // atomics of all, by messages. b is pinned (runtime.Pinner) until Close. It is not collective and does not wait. b may
 // be empty. ErrSize: MaxRegions are open; ErrClosed.
 func (w *World) Register(b []byte) (*Region, error) {
-	x := &region{base: baseOf(b), size: uint64(len(b))}
+	rg := &region{base: baseOf(b), size: uint64(len(b))}
 	if len(b) > 0 {
-		x.pinner.Pin(&b[0])
-		x.address = process.AddressOf(b)
+		rg.pinner.Pin(&b[0])
+		rg.address = process.AddressOf(b)
 	}
-	g, err := w.install(x)
+	g, err := w.install(rg)
 	if err != nil {
-		x.pinner.Unpin()
+		rg.pinner.Unpin()
 		return nil, fmt.Errorf("rma: register memory: %w", err)
 	}
 	g.bytes = b
@@ -158,7 +158,7 @@ func (w *World) Register(b []byte) (*Region, error) {
 }
 
 // install enters memory of this process into its table, where requests of others find it.
-func (w *World) install(x *region) (*Region, error) {
+func (w *World) install(rg *region) (*Region, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed.Load() {
@@ -168,14 +168,14 @@ func (w *World) install(x *region) (*Region, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %d regions are open, which is the limit: close one first", ErrSize, MaxRegions)
 	}
-	x.key = newKey()
+	rg.key = newKey()
 	if live := w.peers[w.rank].page.live(index); live != nil {
-		live.Store(x.key)
+		live.Store(rg.key)
 	}
-	w.peers[w.rank].set(index, x)
+	w.peers[w.rank].set(index, rg)
 	w.used.regions++
-	w.used.bytes += x.size
-	return &Region{w: w, index: index, r: x}, nil
+	w.used.bytes += rg.size
+	return &Region{w: w, index: index, r: rg}, nil
 }
 
 // Bytes returns the memory. That of Make must not be used any more after Close.

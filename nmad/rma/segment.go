@@ -86,12 +86,12 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		if p := &w.peers[rank]; p.page == nil || cards[i].Size != size || cards[i].PID != p.pid {
 			continue
 		}
-		x := &region{size: size, key: r.key}
-		if x.mem, x.mapErr = cards[i].Open("memory", true); x.mapErr == nil {
-			x.base = baseOf(x.mem.Bytes())
+		rg := &region{size: size, key: r.key}
+		if rg.mem, rg.mapErr = cards[i].Open("memory", true); rg.mapErr == nil {
+			rg.base = baseOf(rg.mem.Bytes())
 			w.used.mapped += size
 		}
-		w.peers[rank].set(s.index, x)
+		w.peers[rank].set(s.index, rg)
 	}
 	w.peers[w.rank].set(s.index, s.part)
 	w.used.segments++
@@ -163,11 +163,11 @@ func (s *Segment) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rank := range w.peers {
-		x := w.peers[rank].find(s.index)
+		rg := w.peers[rank].find(s.index)
 		w.peers[rank].set(s.index, nil)
-		if x != nil && x.mem != nil && rank != w.rank {
-			_ = x.mem.Vacate()
-			w.used.mapped -= x.size
+		if rg != nil && rg.mem != nil && rank != w.rank {
+			_ = rg.mem.Vacate()
+			w.used.mapped -= rg.size
 		}
 	}
 	w.vacate(s.index)

@@ -123,7 +123,7 @@ func (w *World) handle(rank int, b []byte) {
 	if a == nil {
 		return
 	}
-	w.answered.meet()
+	w.raceOrder.pass()
 	a.number, a.reply = q.number, wireReply{}
 	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
 		a.giveBack() // at once: the data of a long put that is refused may never come
@@ -140,15 +140,15 @@ func (w *World) handle(rank int, b []byte) {
 
 // borrow borrows the memory that a request is for, and that of its signal. The status says why it has not.
 func (a *pendingAnswer) borrow(q *wireRequest) uint8 {
-	x, status := a.w.borrow(q.at, q.bytes)
-	if x != nil {
-		a.reply.size = x.size
+	rg, status := a.w.borrow(q.at, q.bytes)
+	if rg != nil {
+		a.reply.size = rg.size
 	}
 	if status != statusDone {
 		return status
 	}
-	a.memory = x
-	if (q.ask == askAtomic || q.ask == askCombine) && !x.aligned(q.at.offset, q.kind.bytes()) {
+	a.memory = rg
+	if (q.ask == askAtomic || q.ask == askCombine) && !rg.aligned(q.at.offset, q.kind.bytes()) {
 		return statusAlign
 	}
 	if q.signals {
@@ -166,27 +166,27 @@ func (a *pendingAnswer) borrow(q *wireRequest) uint8 {
 // borrow begins a use of memory of this process, which giveBack ends. With a status other than statusDone no use has
 // begun, and the region, if it is not nil, only tells its size.
 func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
-	x := w.peers[w.rank].find(at.index)
-	if x == nil || x.key != at.key {
+	rg := w.peers[w.rank].find(at.index)
+	if rg == nil || rg.key != at.key {
 		if w.closed.Load() {
 			return nil, statusClosed
 		}
 		return nil, statusKey
 	}
-	if !x.reaches(at.offset, n) {
-		return x, statusRange
+	if !rg.reaches(at.offset, n) {
+		return rg, statusRange
 	}
-	x.uses.Add(1) // before the look at closed: the owner sets closed before it looks at uses
-	if x.closed.Load() {
-		w.giveBack(x)
+	rg.uses.Add(1) // before the look at closed: the owner sets closed before it looks at uses
+	if rg.closed.Load() {
+		w.giveBack(rg)
 		return nil, statusKey
 	}
-	return x, statusDone
+	return rg, statusDone
 }
 
 // giveBack ends a use of memory of this process. The last one wakes the thread that closes the memory.
-func (w *World) giveBack(x *region) {
-	if x.uses.Add(-1) == 0 && x.closed.Load() {
+func (w *World) giveBack(rg *region) {
+	if rg.uses.Add(-1) == 0 && rg.closed.Load() {
 		w.closers.ring()
 	}
 }

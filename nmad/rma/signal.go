@@ -76,15 +76,15 @@ func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 
 // putSignal is PutSignal where one of the two is not mapped, or something is wrong.
 func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
-	x := attempt{"put with signal", dst, uint64(len(src))}
+	try := attempt{"put with signal", dst, uint64(len(src))}
 	y := attempt{"signal", sig, 8}
 	switch {
 	case op > SignalAdd:
 		return y.fails(fmt.Errorf("%w: %d: give SignalSet or SignalAdd", ErrOp, op))
 	case dst.rank != sig.rank:
-		return x.fails(fmt.Errorf("%w: the signal is at rank %d: give one of the same rank", ErrRef, sig.rank))
+		return try.fails(fmt.Errorf("%w: the signal is at rank %d: give one of the same rank", ErrRef, sig.rank))
 	}
-	r, err := d.plan(x)
+	r, err := d.plan(try)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 		d.signal(s, sig, op, v)
 		return nil
 	}
-	o, err := d.begin(x, askPut)
+	o, err := d.begin(try, askPut)
 	if err != nil {
 		return err
 	}
@@ -127,18 +127,18 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 
 // own returns the memory of a signal that the caller waits for: it must be this process's.
 func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
-	x := attempt{"wait for a signal", sig, 8}
+	try := attempt{"wait for a signal", sig, 8}
 	if cmp > LE {
-		return nil, x.fails(fmt.Errorf("%w: comparison %d", ErrOp, cmp))
+		return nil, try.fails(fmt.Errorf("%w: comparison %d", ErrOp, cmp))
 	}
-	s, err := d.plan(x)
+	s, err := d.plan(try)
 	switch {
 	case err != nil:
 		return nil, err
 	case int(sig.rank) != d.w.rank:
-		return nil, x.fails(fmt.Errorf("%w: a process waits for words of its own, this is rank %d", ErrRef, d.w.rank))
+		return nil, try.fails(fmt.Errorf("%w: a process waits for words of its own, this is rank %d", ErrRef, d.w.rank))
 	case !s.aligned(sig.offset, 8):
-		return nil, x.refusal(statusAlign, s.size)
+		return nil, try.refusal(statusAlign, s.size)
 	}
 	return s, nil
 }
@@ -147,7 +147,7 @@ func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
 type signalWait struct {
 	w      *World
 	memory *region
-	offset uint64 // of the word in s
+	offset uint64 // of the word in memory
 	cmp    Compare
 	v      uint64
 	word   uint64      // as of the last look
@@ -184,12 +184,12 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 	if word := s.word64(sig.offset).Load(); cmp.holds(word, v) {
 		return word, nil
 	}
-	x := signalWaits.Get().(*signalWait)
-	x.w, x.memory, x.offset, x.cmp, x.v = d.w, s, sig.offset, cmp, v
-	err = x.wait(ctx)
-	word := x.word
-	x.w, x.memory = nil, nil
-	signalWaits.Put(x)
+	sw := signalWaits.Get().(*signalWait)
+	sw.w, sw.memory, sw.offset, sw.cmp, sw.v = d.w, s, sig.offset, cmp, v
+	err = sw.wait(ctx)
+	word := sw.word
+	sw.w, sw.memory = nil, nil
+	signalWaits.Put(sw)
 	if err != nil {
 		return word, attempt{"wait for a signal", sig, 8}.fails(err)
 	}

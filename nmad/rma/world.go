@@ -88,7 +88,7 @@ type World struct {
 	closers     bell            // of threads that close memory, or the World, until no request uses it
 	starters    bell            // of threads that wait until fewer operations are under way
 
-	answered meeting // orders answers to requests of others with fences and flushes, for the race detector
+	raceOrder raceOrder // orders answers to requests of others with fences and flushes, for the race detector
 
 	history *history // of the series
 	number  uint32   // of the World in the series, from 1
@@ -338,8 +338,8 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	seen := map[uint64]bool{own.File: true}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
-		if x := cards[i]; x.PID != 0 && (x.Size != pageBytes || seen[x.File]) {
-			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
+		if card := cards[i]; card.PID != 0 && (card.Size != pageBytes || seen[card.File]) {
+			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, card.Size)
 			continue
 		}
 		seen[cards[i].File] = true
@@ -443,20 +443,20 @@ func (w *World) Close() error {
 		p := &w.peers[rank]
 		if t := p.table.Load(); t != nil {
 			for i := range *t {
-				switch x := (*t)[i].Swap(nil); {
-				case x == nil:
+				switch rg := (*t)[i].Swap(nil); {
+				case rg == nil:
 				case rank == w.rank: // also if another thread is closing it, which needs the pages: Close waits for that
-					x.closed.Store(true)
-					own[uint32(i)] = x
+					rg.closed.Store(true)
+					own[uint32(i)] = rg
 				default:
-					_ = x.mem.Vacate()
+					_ = rg.mem.Vacate()
 				}
 			}
 		}
 	}
 	w.mu.Unlock()
-	for index, x := range own {
-		err = errors.Join(err, w.retire(index, x))
+	for index, rg := range own {
+		err = errors.Join(err, w.retire(index, rg))
 	}
 	if len(w.members) > 1 {
 		w.leave()

@@ -26,7 +26,7 @@ func local(network, address string) string {
 }
 
 // resolve returns the addresses that a text stands for. Names are looked up by package net,
-// off the caller's virtual processor.
+// off the caller's VP.
 func resolve(ctx context.Context, network, address string) (list []net.Addr, err error) {
 	switch network {
 	case "unix":
@@ -49,7 +49,7 @@ func resolve(ctx context.Context, network, address string) (list []net.Addr, err
 	if _, name := netip.ParseAddr(host); name == nil {
 		look() // asks no server
 	} else {
-		marcel.Blocking(look) // the resolver waits as goroutines do, which would hold up the virtual processor
+		marcel.Blocking(look) // the resolver waits as goroutines do, which would hold up the VP
 	}
 	for _, ip := range ips {
 		if four := ip.IP.To4() != nil; four && network == "tcp6" || !four && network == "tcp4" {

@@ -102,7 +102,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// That a thread waits for data keeps no other thread of its virtual processor from
+// That a thread waits for data keeps no other thread of its VP from
 // running: the one that sends the data is such a thread.
 func TestOnlyTheReaderWaits(t *testing.T) {
 	for _, k := range kinds {

@@ -1,7 +1,7 @@
 // Package pio is input and output through the progress engine: sockets and pipes whose operations block the thread that
 // calls them and nothing else.
 //
-//	stop, err := pioman.Enable()       // idle virtual processors poll
+//	stop, err := pioman.Enable()       // idle VPs poll
 //	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
 //	if err := errors.Join(err, err2); err != nil {
 //		panic(err)
@@ -53,7 +53,7 @@
 // # Guarantees
 //
 //   - Read, Write, Readv and Writev allocate nothing in steady state.
-//   - A wait blocks its thread alone: no virtual processor, and no OS thread each.
+//   - A wait blocks its thread alone: no VP, and no OS thread each.
 //   - With operations that only wait, no CPU is used, whatever their number.
 //   - A wait for the kernel is a cancellation point (marcel.Thread.Cancel); a wait behind another Read or Write of the
 //     same descriptor is none. A cancelled Write may have written a part; a cancelled Read loses no bytes.

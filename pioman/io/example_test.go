@@ -17,7 +17,7 @@ import (
 )
 
 func Example() {
-	stop, err := pioman.Enable()       // idle virtual processors poll
+	stop, err := pioman.Enable()       // idle VPs poll
 	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
 	if err := errors.Join(err, err2); err != nil {
 		panic(err)
@@ -36,7 +36,7 @@ func Example() {
 }
 
 // An echo server, a thread per connection. Each blocks itself only; with the engine
-// hooked to the scheduler, idle virtual processors look after all of them.
+// hooked to the scheduler, idle VPs look after all of them.
 func Example_echoServer() {
 	stop, err := pioman.Enable()
 	if err != nil {
@@ -145,8 +145,7 @@ func ExampleConn_SetReadDeadline() {
 	// Output: true
 }
 
-// A thread that reads a pipe waits; the thread that writes runs on the same virtual
-// processor.
+// A thread that reads a pipe waits; the thread that writes runs on the same VP.
 func ExamplePipe() {
 	stop, err := pioman.Enable()
 	if err != nil {

@@ -84,7 +84,7 @@ func TestIdleCrowd(t *testing.T) {
 	ends(t, "the readers", func() { <-ended })
 }
 
-// What arrives for one of many is found, also while the only virtual processor computes.
+// What arrives for one of many is found, also while the only VP computes.
 func TestArrivalsAmongMany(t *testing.T) {
 	const many = 200
 	roomFor(t, 2*many)

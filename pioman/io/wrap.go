@@ -13,7 +13,7 @@ import (
 // original stays its owner's, which may close it at once or use it on; closing one leaves the other open. Both share the
 // open file: its data, and the flag O_NONBLOCK, which wrapping sets (an *os.File of os.Pipe and the sockets of package
 // net have it already; a terminal has it then for all processes that share it). If a program clears the flag again, reads
-// and writes block their virtual processors.
+// and writes block their VPs.
 
 // WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or another file that epoll can
 // watch. For a file on a disk it fails: a thread reads that by package os, within marcel.Blocking.

@@ -142,19 +142,19 @@ func (b *Bubble) Arrange(plan []Placement) {
 	})
 }
 
-// arrange calls do under the lock of the forest, then moves the threads and wakes the bubbles that do has noted in m.
+// arrange calls do under the lock of the bubbles, then moves the threads and wakes the bubbles that do has noted in m.
 func (b *Bubble) arrange(do func(m *moves)) {
 	var m moves
 	c := b.visit()
 	do(&m)
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
 }
 
 // put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the bubble that
-// is arranged, put only notes that b is to be woken on n. Under the lock of the forest.
+// is arranged, put only notes that b is to be woken on n. Under the lock of the bubbles.
 func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.b == b })
 	if n != nil && !top && b.policy != nil {
@@ -175,7 +175,7 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	}
 }
 
-// setAwake marks b and the bubbles in it as awake or not. Under the lock of the forest.
+// setAwake marks b and the bubbles in it as awake or not. Under the lock of the bubbles.
 func (b *Bubble) setAwake(awake bool) {
 	b.awake = awake
 	b.updatePlanners()

@@ -44,7 +44,7 @@ type Bubble struct {
 	hold   *sched.Queue // where its threads wait while they are not to run
 	busy   atomic.Bool  // a method of its policy is being called
 
-	// Under the lock of the forest.
+	// Under the lock of the bubbles.
 	parent    *Bubble
 	bubbles   []*Bubble
 	threads   []*bubbleThread
@@ -60,7 +60,7 @@ type Bubble struct {
 type bubbleThread struct {
 	h     sched.Thread
 	s     *sched.Scheduler
-	in    atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the forest
+	in    atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the bubbles
 	index int                    // in the threads of that bubble; under the same lock
 }
 
@@ -91,20 +91,20 @@ func (b *Bubble) usable() error {
 	return nil
 }
 
-// visit begins an operation that must not block, and locks the forest that b is in. A
+// visit begins an operation that must not block, and locks the bubbles of its scheduler. A
 // bubble that NewBubble has not made panics here, while nothing is held.
 func (b *Bubble) visit() *sched.Co {
 	if !b.isMade() {
 		panic(ErrNoBubble.Error())
 	}
 	c := sched.Visit()
-	b.s.Forest().Lock()
+	b.s.BubbleLock().Lock()
 	return c
 }
 
 // leave ends what visit began.
 func (b *Bubble) leave(c *sched.Co) {
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	c.Leave()
 }
 
@@ -136,7 +136,7 @@ func (b *Bubble) Insert(h sched.Thread) error {
 	}
 	c := b.visit()
 	err := b.insert(h)
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	if err == nil {
 		h.Sort(c)
 	}
@@ -144,7 +144,7 @@ func (b *Bubble) Insert(h sched.Thread) error {
 	return err
 }
 
-// Adopt implements sched.Family. A nil b is no bubble.
+// Adopt implements sched.Bubble. A nil b is no bubble.
 func (b *Bubble) Adopt(h sched.Thread) error {
 	if b == nil {
 		return nil
@@ -152,12 +152,12 @@ func (b *Bubble) Adopt(h sched.Thread) error {
 	if !b.isMade() {
 		return ErrNoBubble
 	}
-	b.s.Forest().Lock()
-	defer b.s.Forest().Unlock()
+	b.s.BubbleLock().Lock()
+	defer b.s.BubbleLock().Unlock()
 	return b.insert(h)
 }
 
-// insert puts h into b. Under the lock of the forest.
+// insert puts h into b. Under the lock of the bubbles.
 func (b *Bubble) insert(h sched.Thread) error {
 	switch {
 	case b.closed:
@@ -178,7 +178,7 @@ func (b *Bubble) insert(h sched.Thread) error {
 }
 
 // addAlive adds n, which may be negative, to the number of threads in b and in the bubbles that contain it. It returns the
-// joiners of the bubbles that have no threads any more, for wake. Under the lock of the forest.
+// joiners of the bubbles that have no threads any more, for wake. Under the lock of the bubbles.
 func (b *Bubble) addAlive(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {
 		b.alive += n
@@ -192,7 +192,7 @@ func (b *Bubble) addAlive(n int) (joined []*sched.Waiter) {
 	return joined
 }
 
-// removeThread takes m out of b. It returns joiners as addAlive does. Under the lock of the forest.
+// removeThread takes m out of b. It returns joiners as addAlive does. Under the lock of the bubbles.
 func (b *Bubble) removeThread(m *bubbleThread) (joined []*sched.Waiter) {
 	last := b.threads[len(b.threads)-1]
 	b.threads[m.index], last.index = last, m.index
@@ -220,7 +220,7 @@ func (b *Bubble) Remove(h sched.Thread) error {
 	}
 	joined := b.removeThread(m)
 	h.Enroll(nil, nil)
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	h.Sort(c)
 	wake(c, joined)
 	c.Leave()
@@ -232,12 +232,12 @@ func (m *bubbleThread) Ended(c *sched.Co) {
 	if m.in.Load() == nil {
 		return
 	}
-	m.s.Forest().Lock()
+	m.s.BubbleLock().Lock()
 	var joined []*sched.Waiter
 	if b := m.in.Load(); b != nil { // else removed at this moment
 		joined = b.removeThread(m)
 	}
-	m.s.Forest().Unlock()
+	m.s.BubbleLock().Unlock()
 	wake(c, joined)
 }
 
@@ -278,7 +278,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.setAwake(b.awake)
 	}
 	awake := b.awake
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
@@ -288,7 +288,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 	return err
 }
 
-// in tells whether b is o, or in it. Under the lock of the forest.
+// in tells whether b is o, or in it. Under the lock of the bubbles.
 func (b *Bubble) in(o *Bubble) bool {
 	for ; b != nil; b = b.parent {
 		if b == o {
@@ -311,13 +311,13 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 		return ErrNotInBubble
 	}
 	joined := b.detach(child)
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	wake(c, joined)
 	c.Leave()
 	return nil
 }
 
-// detach takes child out of b. It returns joiners as addAlive does. Under the lock of the forest.
+// detach takes child out of b. It returns joiners as addAlive does. Under the lock of the bubbles.
 func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
 	b.bubbles = slices.DeleteFunc(b.bubbles, func(o *Bubble) bool { return o == child })
 	child.parent = nil
@@ -377,7 +377,7 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 		return false, ErrNoBubble
 	}
 	c := sched.EnterLibrary()
-	b.s.Forest().Lock()
+	b.s.BubbleLock().Lock()
 	switch {
 	case Of(sched.Self()).in(b):
 		b.leave(c)
@@ -387,8 +387,8 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 		return true, nil
 	}
 	if c.As(sched.InJoin); lim == nil {
-		c.Wait(&b.joiners, b.s.Forest())
-	} else if _, err := c.WaitUntil(&b.joiners, b.s.Forest(), *lim); err != nil {
+		c.Wait(&b.joiners, b.s.BubbleLock())
+	} else if _, err := c.WaitUntil(&b.joiners, b.s.BubbleLock(), *lim); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -403,7 +403,7 @@ func (b *Bubble) Close() {
 	if b.parent != nil {
 		joined = b.parent.detach(b)
 	}
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	wake(c, joined)
 	c.Leave()
 }

@@ -8,7 +8,7 @@
 // The scheduler knows neither bubbles nor policies. It has run queues, one for each item of the topology (sched.Queue), and
 // calls this package in four places, which cost nothing where there is no bubble:
 //
-//	a thread is spawned with Attr.Bubble   sched.Family: Adopt
+//	a thread is spawned with Attr.Bubble   sched.Bubble: Adopt
 //	a thread of a bubble has ended         sched.Member: Ended
 //	a VP has nothing to run                sched.Planner: Seek
 //	the clock's period is over             sched.Planner: Tick
@@ -22,7 +22,7 @@
 //	───────────────► held ───────────────────────► on an item ────────► held
 //	                   insert: its threads are held   insert: on its item's queue
 //
-// The trees of bubbles are under one lock for each scheduler (sched.Scheduler.Forest).
+// The trees of bubbles are under one lock for each scheduler (sched.Scheduler.BubbleLock).
 // Bubble.busy makes the calls of a policy for one bubble exclusive: the caller that arranges
 // waits for it, idle VPs and the clock try it. Policies run outside of all locks: in the
 // caller that wakes, in the base of an idle VP as idle hooks do, and on the clock. A VP is

@@ -62,7 +62,7 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 		x := Of(h)
 		return x != nil && x.in(b) && o.Under(x.at)
 	})
-	b.s.Forest().Unlock()
+	b.s.BubbleLock().Unlock()
 	if moved > 0 {
 		q.Resort()
 	}
@@ -71,7 +71,7 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 }
 
 // updatePlanners adds b to the planners of its scheduler, or removes it: a planner is a bubble that is awake, and has threads and
-// a policy. Under the lock of the forest.
+// a policy. Under the lock of the bubbles.
 func (b *Bubble) updatePlanners() {
 	want := b.policy != nil && b.awake && b.alive > 0
 	if want == b.isPlanner {

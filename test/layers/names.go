@@ -22,7 +22,8 @@ import (
 // A name is a file's; a word with a capital letter or an underscore inside, before a parenthesis that opens, or joined to another by a
 // point; a word that begins with a capital letter within a sentence; and a variable of the environment. It must be
 // in the code of the comment's package, tests and other systems included, or be exported by a package that this imports. What is
-// joined must be a member of a type, or declared by a package; a variable must be in some string of the module. Words in
+// joined must be a member of a type, or declared by a package; behind a variable a small letter must begin a field or method
+// of the package, tests left out; a variable of the environment must be in some string of the module. Words in
 // capitals, quotations and references to papers are passed over; so are, in indented lines, which are programs
 // and drawings, calls and words that begin with a capital letter.
 func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found []Violation, unused []string, err error) {
@@ -108,6 +109,7 @@ type room struct {
 	words    map[string]bool   // all identifiers
 	tests    map[string]bool   // what tests and benchmarks are called, without that word
 	declared map[string]bool   // those at the top level
+	members  map[string]bool   // fields and methods, but for those of tests
 	imports  map[string]string // paths by name
 	types    *types.Scope      // nil: not known
 }
@@ -123,7 +125,7 @@ func (x *names) read(tree fs.FS, name string) error {
 	}
 	r := x.rooms[path.Dir(name)]
 	if r == nil {
-		r = &room{folder: path.Dir(name), words: map[string]bool{}, tests: map[string]bool{}, declared: map[string]bool{}, imports: map[string]string{}}
+		r = &room{folder: path.Dir(name), words: map[string]bool{}, tests: map[string]bool{}, declared: map[string]bool{}, members: map[string]bool{}, imports: map[string]string{}}
 		x.rooms[r.folder] = r
 	}
 	r.name = strings.TrimSuffix(f.Name.Name, "_test")
@@ -175,6 +177,14 @@ func (x *names) read(tree fs.FS, name string) error {
 		switch n := n.(type) {
 		case *ast.Ident:
 			r.words[n.Name] = true
+		case *ast.FuncDecl:
+			if n.Recv != nil && !isTest(name) {
+				r.members[n.Name.Name] = true
+			}
+		case *ast.StructType:
+			r.addMembers(name, n.Fields)
+		case *ast.InterfaceType:
+			r.addMembers(name, n.Methods)
 		case *ast.BasicLit:
 			for _, v := range variable.FindAllString(n.Value, -1) {
 				x.asked[v] = true
@@ -189,6 +199,23 @@ func (x *names) read(tree fs.FS, name string) error {
 		return true
 	})
 	return nil
+}
+
+// addMembers adds the fields of a struct, or the methods of an interface, in that file.
+func (r *room) addMembers(file string, fields *ast.FieldList) {
+	for _, f := range fields.List {
+		for _, n := range f.Names {
+			r.members[n.Name] = r.members[n.Name] || !isTest(file)
+		}
+		if len(f.Names) == 0 { // embedded: the type's name
+			ast.Inspect(f.Type, func(n ast.Node) bool {
+				if i, ok := n.(*ast.Ident); ok {
+					r.members[i.Name] = r.members[i.Name] || !isTest(file)
+				}
+				return true
+			})
+		}
+	}
 }
 
 var (
@@ -243,7 +270,7 @@ func (x *names) comment(r *room, g *ast.CommentGroup) {
 				continue // it declares that
 			}
 			inPath := between != "" && strings.ContainsAny(between[len(between)-1:], notBefore) || end < len(line) && line[end] == '/'
-			if named && !inPath && strings.ToUpper(name) != name && !x.resolves(r, name, program) {
+			if named && !inPath && strings.ToUpper(name) != name && (!x.resolves(r, name, program) || !program && !isTest(at.Filename) && x.lacksMember(r, name)) {
 				report("there is no %s", name)
 			}
 		}
@@ -310,6 +337,23 @@ func (x *names) resolves(r *room, name string, program bool) bool {
 		return x.know(r, parts[1:])
 	}
 	return member(r.types, parts, func() bool { return x.know(r, parts) })
+}
+
+// lacksMember tells whether the name is a variable with what is no field or method of r's types behind it: where a field has got
+// another name, its old one may still be that of some variable.
+func (x *names) lacksMember(r *room, name string) bool {
+	parts := strings.Split(name, ".")
+	if len(parts) < 2 || ast.IsExported(parts[0]) || x.isForeign(name) || x.isForeign(parts[0]) || r.imports[parts[0]] != "" {
+		return false
+	}
+	for _, other := range x.rooms {
+		if other.name == parts[0] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(parts[1:], func(part string) bool {
+		return !ast.IsExported(part) && !r.members[part] && !r.members[strings.TrimSuffix(part, "s")]
+	})
 }
 
 // member tells whether the first of the names is a type of the scope that has the second as a field or method, and so on. Where it is

@@ -95,6 +95,7 @@ const where = "PM2_QUEUE"
 		{"a program:\n//\n//\tq := Queue{}; q.takeOne(); q.takeTwo(); Reset(); lower.Close()", "q.takeTwo, lower.Close"},
 		{"0x80aB, -takeTwo, /takeTwo and example.org/small", ""},
 		{"snake_case and where", "snake_case"},
+		{"q.first, q.takeOne, q.last.Size and q.where", "q.where"},
 	} {
 		commented := "// " + c.comment + "\npackage small" + strings.TrimPrefix(string(text), "package small")
 		if err := os.WriteFile(filepath.Join(dir, source), []byte(commented), 0o600); err != nil {

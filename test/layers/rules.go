@@ -40,7 +40,7 @@ var rules = []rule{
 	{folder: "internal/kernel", theirs: []string{sys}},
 	// What a build elsewhere ends with.
 	{folder: "internal/linux"},
-	// What is not in use is kept alike everywhere.
+	// Containers that several rooms share.
 	{folder: "internal/shelf", ours: []string{"asm"}},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys, ghw}},

@@ -27,11 +27,11 @@ func TestWalkthrough(t *testing.T) {
 }
 
 func TestMissingPlacesAreSeen(t *testing.T) {
-	good := "`nmad/gate.go: Gate.Isend` `sched/thread.go: Spawn` `sched/scheduler.go: Sleeper` `sched/family.go: Planner.Seek` and `Gate.Irecv` again"
+	good := "`nmad/gate.go: Gate.Isend` `sched/thread.go: Spawn` `sched/scheduler.go: Sleeper` `sched/bubble.go: Planner.Seek` and `Gate.Irecv` again"
 	if missing := missingPlaces(good); len(missing) != 0 {
 		t.Errorf("good ones are called missing: %v", missing)
 	}
-	bad := "`nmad/gate.go: Gate.Bsend` `nmad/gate.go: Isend` `sched/gate.go: Gate.Isend` `sched/family.go: Planner.Hide` and `Gate.Brecv` again"
+	bad := "`nmad/gate.go: Gate.Bsend` `nmad/gate.go: Isend` `sched/gate.go: Gate.Isend` `sched/bubble.go: Planner.Hide` and `Gate.Brecv` again"
 	if missing := missingPlaces(bad); len(missing) != 5 {
 		t.Errorf("found %v, want five", missing)
 	}

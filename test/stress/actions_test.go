@@ -29,7 +29,7 @@ var actions = []action{
 	{"barrier", 60, (*round).barriers},
 	{"latch", 60, (*round).latches},
 	{"once", 60, (*round).onces},
-	{"wait queue", 60, (*round).waitQueue},
+	{"futex", 60, (*round).futex},
 	{"children", 150, (*round).children},
 	{"inline", 80, (*round).inline},
 	{"detached", 80, (*round).detached},

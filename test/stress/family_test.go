@@ -110,7 +110,7 @@ func (w *round) ends(r *rand.Rand) {
 	if !unwound || on {
 		w.fail("an end of kind %d: deferred calls ran: %v; went on: %v", kind, unwound, on)
 	}
-	if h.Name() != a.Name || !errors.Is(h.Cancel(), marcel.ErrNoThread) || !errors.Is(h.SetPriority(marcel.Idle), marcel.ErrNoThread) {
+	if h.Name() != a.Name || !errors.Is(h.Cancel(), marcel.ErrNoThread) || !errors.Is(h.SetPriority(marcel.PriorityIdle), marcel.ErrNoThread) {
 		w.fail("%v has ended as %q, and is named %q or takes orders", h, a.Name, h.Name())
 	}
 }

@@ -80,11 +80,11 @@ func (w *round) onces(r *rand.Rand) {
 	})
 }
 
-// waitQueue: a ball of a few turns, with words and queues; some are moved from the one
+// futex: a ball of a few turns, with words and futexes; some waiters are moved from the one
 // queue to the other while they wait.
-func (w *round) waitQueue(r *rand.Rand) {
+func (w *round) futex(r *rand.Rand) {
 	var word atomic.Uint32
-	var q, other marcel.WaitQueue
+	var q, other marcel.Futex
 	const turns = 10
 	players := uint32(1 + r.IntN(4))
 	w.team(r, int(players), func(i int, r *rand.Rand) {

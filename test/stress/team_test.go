@@ -27,7 +27,7 @@ func (w *round) attr(r *rand.Rand) (a marcel.Attr) {
 	return a
 }
 
-var priorities = []marcel.Priority{marcel.Idle, marcel.Batch, marcel.DefaultPriority, marcel.UserRealTime, marcel.RealTime}
+var priorities = []marcel.Priority{marcel.PriorityIdle, marcel.PriorityBatch, marcel.PriorityDefault, marcel.PriorityUserRealTime, marcel.PriorityRealTime}
 
 // someVPs is a set of VPs at random, some of which each scheduler has.
 func (w *round) someVPs(r *rand.Rand) (set marcel.VPSet) {

@@ -102,7 +102,7 @@ func end(err *error, s *sched.Scheduler) {
 // Go calls f on a caller of its own. wait returns when f has.
 func (s *Spawner) Go(f func()) (wait func()) {
 	var over marcel.Semaphore
-	over.Uninterruptible()
+	over.SetUninterruptible()
 	run := func() { defer over.Release(); f() }
 	switch {
 	case s.caller == Thread && s.s == nil:

@@ -6,8 +6,8 @@
 //
 //	go test -short ./...             a twentieth: 100 rounds
 //	go test ./...                    a tenth: 200 rounds
-//	go test ./sched ./pioman -long   all 2000
+//	go test ./sched ./pioman -long   all 2000; with -half besides 1000
 //
-// Under the race detector half as much. A test binary that imports the package has the flag -long; continuous integration gives it to all of these in a step
-// of its own.
+// Under the race detector half as much. A test binary that imports the package has the flags -long and -half; continuous
+// integration gives both to all of these in a step of its own.
 package effort

@@ -5,11 +5,16 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "do all of what seldom finds anything, not a tenth")
+var (
+	long = flag.Bool("long", false, "do all of what seldom finds anything, not a tenth")
+	half = flag.Bool("half", false, "with -long: half of it")
+)
 
 // Of returns how much of n to do, at least 1: rounds, threads, bytes, or the time.Duration that a test lasts.
 func Of[N ~int | ~int64](n N) N {
 	switch {
+	case *long && *half:
+		n /= 2
 	case *long:
 	case testing.Short():
 		n /= 20

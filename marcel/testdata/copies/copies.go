@@ -19,7 +19,7 @@ func pass(
 	_ marcel.Latch,
 	_ marcel.WaitGroup,
 	_ marcel.Group,
-	_ marcel.WaitQueue,
+	_ marcel.Futex,
 	_ marcel.Timer,
 	_ marcel.Ticker,
 	_ marcel.TickerCase,

@@ -36,8 +36,9 @@
 // # Sleeping
 //
 // A link's descriptor is an epoll set: the control connection, a timer, and, while the link is armed, the descriptor of the
-// completion queue. A provider without such a descriptor (shm) is polled by the timer, after 50 us, then twice as long
-// each time, up to 2 ms.
+// completion queue. A provider without such a descriptor (shm) is polled by the timer: after 50 us, then twice as long each
+// time, up to 2 ms. These times are multiplied by the number of the port's links that are armed, at most by 16, so that all
+// of them together wake as often as one would. A single link is then polled every 32 ms at the latest.
 //
 // # Ends
 //

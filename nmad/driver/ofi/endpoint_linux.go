@@ -210,7 +210,7 @@ func (l *link) greet() error {
 		}
 		p.poll()
 		met := l.greeted && sent
-		over := (hung || l.gone.Load() != 0) && !l.greeted
+		over := (hung || l.peerGoneAt.Load() != 0) && !l.greeted
 		if p.failed != nil {
 			err = p.failed
 		}

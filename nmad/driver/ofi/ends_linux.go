@@ -20,12 +20,12 @@ const (
 	briefly = 100 * time.Microsecond
 )
 
-// idle counts a call that moved nothing. Now and then it looks whether the peer is still there.
-func (l *link) idle(vain *uint32) {
+// countIdle counts a call that moved nothing. Now and then it looks whether the peer is still there.
+func (l *link) countIdle(vain *uint32) {
 	if *vain++; *vain%lookEvery != 0 && l.nap.look.Load() == 0 {
 		return
 	}
-	if l.gone.Load() != 0 || !l.port.try() {
+	if l.peerGoneAt.Load() != 0 || !l.port.try() {
 		return
 	}
 	l.nap.look.Store(0)
@@ -38,7 +38,7 @@ func (l *link) idle(vain *uint32) {
 // depart notes that the peer has ended, or has closed the link. What the peer sent before may still come.
 func (l *link) depart() {
 	_ = l.Lose(nil)
-	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
+	l.peerGoneAt.CompareAndSwap(0, int64(time.Since(start))|1)
 }
 
 // lose notes that the link has failed, and gives the error of all later calls.
@@ -47,7 +47,7 @@ func (l *link) lose(err error) error {
 		return err
 	}
 	err = l.Lose(err)
-	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
+	l.peerGoneAt.CompareAndSwap(0, int64(time.Since(start))|1)
 	l.ring()
 	return err
 }
@@ -68,7 +68,7 @@ func (l *link) closed() error {
 // any more.
 func (l *link) ended() error {
 	err := l.closed()
-	if err == nil && l.gone.Load() != 0 && (l.over() || l.bye.Load() != 0) {
+	if err == nil && l.peerGoneAt.Load() != 0 && (l.over() || l.bye.Load() != 0) {
 		err = l.lost()
 	}
 	return err
@@ -129,17 +129,17 @@ func (l *link) parted() bool {
 	if l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.greeted || l.over() {
 		return true
 	}
-	gone := l.gone.Load() != 0
-	if !gone && !l.parting {
+	peerGone := l.peerGoneAt.Load() != 0
+	if !peerGone && !l.parting {
 		ok, err := l.emit(kindBye, nil, true)
 		l.parting = ok || err != nil
 	}
 	// The peer may finish its read first: if the window is taken away meanwhile, it loses the connection, and all
 	// links with that.
-	if l.in.state.Load() == moving || !gone && l.out.offered.Load() != l.out.taken.Load() {
+	if l.in.state.Load() == moving || !peerGone && l.out.offered.Load() != l.out.taken.Load() {
 		return false
 	}
-	return gone || l.parting && l.pending == 0
+	return peerGone || l.parting && l.pending == 0
 }
 
 // leave frees what the link has. If the provider does not end the link's read, the link keeps its number, and
@@ -158,7 +158,7 @@ func (l *link) leave() {
 		p.forget(l)
 	}
 	l.freed = true
-	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
+	if l.peerGoneAt.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
 		process.RemoveFiles()
 	}
 	if l.nap.armed.Swap(noArm) != noArm {

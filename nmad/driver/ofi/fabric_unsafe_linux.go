@@ -70,8 +70,8 @@ func (f *fault) Unwrap() error {
 	return syscall.Errno(-f.errno)
 }
 
-// mostInjected is the longest packet that is worth a copy of the provider's, in bytes.
-const mostInjected = 4096
+// maxInjectedBytes is the longest packet that is worth a copy of the provider's, in bytes.
+const maxInjectedBytes = 4096
 
 // openFabric opens an endpoint of that provider, "" the best one, if possible at the host's address.
 func openFabric(provider string, host netip.Addr) (*fabric, error) {
@@ -97,7 +97,7 @@ func openFabric(provider string, host netip.Addr) (*fabric, error) {
 	f := &fabric{
 		c: c, provider: C.GoString(i.fabric_attr.prov_name), domain: C.GoString(i.domain_attr.name),
 		name:   C.GoBytes(unsafe.Pointer(&c.name), C.int(c.name_size)),
-		inject: min(int(i.tx_attr.inject_size), mostInjected), most: uint64(i.ep_attr.max_msg_size), fd: int(c.fd),
+		inject: min(int(i.tx_attr.inject_size), maxInjectedBytes), most: uint64(i.ep_attr.max_msg_size), fd: int(c.fd),
 		addresses: mode&C.FI_MR_VIRT_ADDR != 0, local: mode&C.FI_MR_LOCAL != 0,
 		keyMask: ^uint64(0) >> (64 - 8*min(uint64(i.domain_attr.mr_key_size), 8)),
 	}
@@ -249,10 +249,11 @@ func (f *fabric) result(call string, well result, r int) (result, error) {
 	return well, nil
 }
 
-// send sends the first bytes of a slot. told: an event is to say when they are gone.
-func (f *fabric) send(slot uint32, size int, to uint64, told bool) (result, error) {
+// send sends the first bytes of a slot. tracked: an event tells when the provider has sent them, also if it could copy them
+// at once.
+func (f *fabric) send(slot uint32, size int, to uint64, tracked bool) (result, error) {
 	at := unsafe.Pointer(unsafe.SliceData(f.slots[slot]))
-	if size <= f.inject && !told {
+	if size <= f.inject && !tracked {
 		return f.result("fi_inject", done, int(C.fi_inject(f.c.ep, at, C.size_t(size), C.fi_addr_t(to))))
 	}
 	context := unsafe.Pointer(&f.c.ops[slot])

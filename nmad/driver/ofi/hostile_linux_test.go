@@ -57,7 +57,7 @@ func TestHostile(t *testing.T) {
 		"no such link":             {packet(with(func(x *prefix) { x.link = 5 }), 8, nil), false},
 		"no link":                  {packet(with(func(x *prefix) { x.link = 0 }), 8, nil), false},
 		"no kind":                  {packet(with(func(x *prefix) { x.kind = 0 }), 8, nil), false},
-		"unknown kind":             {packet(with(func(x *prefix) { x.kind = mostKinds }), 8, nil), false},
+		"unknown kind":             {packet(with(func(x *prefix) { x.kind = kindsEnd }), 8, nil), false},
 		"out of order":             {packet(with(func(x *prefix) { x.seq = 1 }), 8, nil), true},
 		"an old one":               {packet(with(func(x *prefix) { x.seq = 1<<32 - 1 }), 8, nil), true},
 		"credit for nothing":       {packet(with(func(x *prefix) { x.credit = 8 }), 8, nil), true},

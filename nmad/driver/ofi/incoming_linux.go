@@ -26,10 +26,10 @@ type incoming struct {
 	idleCalls uint32         // of Pull that brought nothing
 	direct    process.Memory // of the peer, if this process reads it by calls of the system; PID 0: the provider does
 
-	open  atomic.Uint32 // 1: there is a window
-	w     window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
-	total atomic.Uint64 // bytes received, ever; the caller of Pull writes it
-	told  atomic.Uint64 // of them the peer knows; written under lock
+	open     atomic.Uint32 // 1: there is a window
+	w        window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
+	total    atomic.Uint64 // bytes received, ever; the caller of Pull writes it
+	reported atomic.Uint64 // of them, those that the peer was told of; written under lock
 
 	state  atomic.Uint32
 	size   int        // bytes that move, or have
@@ -62,13 +62,13 @@ func (l *link) land(err error) {
 	}
 }
 
-// mostDirect is how much is read at once by a call of the system, in bytes, before others have their turn.
-const mostDirect = 1 << 20
+// maxDirectBytes is how much is read at once by a call of the system, in bytes, before others have their turn.
+const maxDirectBytes = 1 << 20
 
 // fetch reads from the window by a call of the system. The bytes count once check has found that the peer had
 // not taken the window back.
 func (in *incoming) fetch(buf []byte) {
-	n := min(len(buf), int(in.w.size), mostDirect)
+	n := min(len(buf), int(in.w.size), maxDirectBytes)
 	in.size, in.given, in.err = n, 0, nil
 	if _, errno := in.direct.Read(buf[:n], in.w.at); errno != 0 {
 		in.err = fmt.Errorf("%w: its memory cannot be read: %w", driver.ErrPeerLost, errno)
@@ -79,7 +79,7 @@ func (in *incoming) fetch(buf []byte) {
 // begin has the provider read from the window. Under lock.
 func (l *link) begin(buf []byte) (err error) {
 	p, in := l.port, &l.in
-	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(p.f.most, mostWindow))), 0, nil
+	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(p.f.most, maxWindowBytes))), 0, nil
 	buf = buf[:in.size]
 	in.pin.Pin(&buf[0])
 	in.reg, err = p.register(&in.single, buf, false)
@@ -143,7 +143,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 			return n, err
 		}
 	}
-	if l.idle(&in.idleCalls); l.State.Load() != 0 {
+	if l.countIdle(&in.idleCalls); l.State.Load() != 0 {
 		return 0, l.ended()
 	}
 	return 0, nil

@@ -25,16 +25,18 @@ const padding = 128
 type link struct {
 	driver.Plain
 	life.Life
-	gone    atomic.Int64 // when this side found that the peer has ended, or has closed the link: ns since start; 0: it has not. State has Lost by then
-	port    *port
-	maxBody int            // bytes
-	number  uint32         // by which the peer's packets name the link
-	token   uint64         // which the peer's packets carry
-	to      uint64         // the peer, as libfabric knows it
-	other   prefix         // of packets to the peer: its number of the link, its token
-	peer    netip.AddrPort // the peer's endpoint, of a provider of sockets; not valid: it has no such address
-	sock    int            // control connection
-	_       [padding]byte
+	// When this side found that the peer has ended, or has closed the link, in ns after start; 0: the peer has not. It is set
+	// after State has Lost.
+	peerGoneAt atomic.Int64
+	port       *port
+	maxBody    int            // bytes
+	number     uint32         // by which the peer's packets name the link
+	token      uint64         // which the peer's packets carry
+	to         uint64         // the peer, as libfabric knows it
+	other      prefix         // of packets to the peer: its number of the link, its token
+	peer       netip.AddrPort // the peer's endpoint, of a provider of sockets; not valid: it has no such address
+	sock       int            // control connection
+	_          [padding]byte
 
 	// The caller of Send, and of Flush.
 	idleSends uint32        // calls that moved nothing
@@ -68,7 +70,7 @@ type link struct {
 	parting     bool          // the goodbye is on its way, or gone
 	freed       bool
 	severed     bool   // the peer's address was taken back
-	portsTold   bool   // PORTS was sent
+	portsSent   bool   // PORTS was sent
 	peerPorts   []byte // ports from which the peer is connected to this endpoint, two bytes each
 	bell        raw.Bell
 	signal      [1]byte   // to and from the control connection
@@ -96,7 +98,7 @@ func (l *link) String() string {
 	defer p.release()
 	r := &p.registered
 	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, asleep %d; a read %s, a window of the peer's %v, of ours %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
-		p.f.provider, l.State.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), l.nap.armed.Load(), stateNames[l.in.state.Load()], l.in.open.Load() != 0, l.out.open(),
+		p.f.provider, l.State.Load(), l.peerGoneAt.Load() != 0, l.bye.Load() != 0, l.rx.empty(), l.nap.armed.Load(), stateNames[l.in.state.Load()], l.in.open.Load() != 0, l.out.open(),
 		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
 }
 
@@ -115,7 +117,7 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	ok, err := l.send(h, body, parts, size)
 	if !ok && err == nil {
 		l.refused.Store(1)
-		l.idle(&l.idleSends)
+		l.countIdle(&l.idleSends)
 		return false, l.barred()
 	}
 	if l.refused.Load() != 0 {
@@ -151,8 +153,8 @@ func (l *link) fill(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 	if n := len(p.free); !ok || n == 0 {
 		return false, nil
 	}
-	if l.in.total.Load() != l.in.told.Load() { // a goodbye must not overtake it
-		if l.pay(); l.in.total.Load() != l.in.told.Load() || len(p.free) == 0 {
+	if l.in.total.Load() != l.in.reported.Load() { // a goodbye must not overtake it
+		if l.pay(); l.in.total.Load() != l.in.reported.Load() || len(p.free) == 0 {
 			return false, nil
 		}
 	}
@@ -170,8 +172,8 @@ func (l *link) fill(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 }
 
 // launch writes the prefix into the next free slot, whose other bytes the caller has written, and sends the
-// slot. told: the packet counts as pending until it is gone. Under lock.
-func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
+// slot. tracked: the packet counts as pending until the provider has sent it. Under lock.
+func (l *link) launch(kind uint8, size int, tracked bool) (bool, error) {
 	if l.severed {
 		return false, l.lost()
 	}
@@ -180,7 +182,7 @@ func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
 	x := l.other
 	x.kind, x.seq, x.credit = kind, l.seq, uint32(l.rx.head.Load())
 	x.put(p.f.slots[slot])
-	r, err := p.f.send(slot, size, l.to, told)
+	r, err := p.f.send(slot, size, l.to, tracked)
 	if r == busy {
 		return false, err
 	}
@@ -196,14 +198,14 @@ func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
 	return true, nil
 }
 
-// emit sends a packet of the driver's own. told is that of launch. Under lock.
-func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
+// emit sends a packet of the driver's own. tracked is that of launch. Under lock.
+func (l *link) emit(kind uint8, payload []byte, tracked bool) (bool, error) {
 	p := l.port
 	if len(p.free) == 0 {
 		return false, nil
 	}
 	copy(p.f.slots[p.free[len(p.free)-1]][prefixSize:], payload)
-	return l.launch(kind, prefixSize+len(payload), told)
+	return l.launch(kind, prefixSize+len(payload), tracked)
 }
 
 // pay tells the peer what this side owes it: the window, how much was read, the credit. Under lock.
@@ -220,11 +222,11 @@ func (l *link) pay() {
 			out.owes.Store(0)
 		}
 	}
-	if total := l.in.total.Load(); err == nil && total != l.in.told.Load() {
+	if total := l.in.total.Load(); err == nil && total != l.in.reported.Load() {
 		var b [8]byte
 		putWord(b[:], total)
 		if ok, err = l.emit(kindTaken, b[:], false); ok {
-			l.in.told.Store(total)
+			l.in.reported.Store(total)
 		}
 	}
 	if err == nil && l.owesCredit() {
@@ -239,7 +241,7 @@ func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load
 
 // owes says whether pay finds something to tell.
 func (l *link) owes() bool {
-	return l.out.owes.Load() != 0 || l.in.total.Load() != l.in.told.Load() || l.owesCredit()
+	return l.out.owes.Load() != 0 || l.in.total.Load() != l.in.reported.Load() || l.owesCredit()
 }
 
 // Flush implements driver.Link: Send leaves nothing behind, but the provider may.
@@ -248,7 +250,7 @@ func (l *link) Flush() (bool, error) {
 		return false, err
 	}
 	l.port.look(&l.sendPolls)
-	if l.idle(&l.idleSends); l.over() {
+	if l.countIdle(&l.idleSends); l.over() {
 		return false, l.lost()
 	}
 	return true, nil
@@ -265,11 +267,11 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	}
 	packet, ok := l.rx.next()
 	if !ok {
-		gone := l.gone.Load() != 0 // before the last look
+		peerGone := l.peerGoneAt.Load() != 0 // before the last look
 		l.port.look(&l.recvPolls)
 		if packet, ok = l.rx.next(); !ok {
-			l.idle(&l.idleRecvs)
-			if gone {
+			l.countIdle(&l.idleRecvs)
+			if peerGone {
 				err = l.ended()
 			}
 			if why := l.closed(); why != nil {

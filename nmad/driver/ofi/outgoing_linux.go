@@ -40,7 +40,7 @@ func (out *outgoing) ready() bool { return !out.open() || out.taken.Load() != ou
 // offer opens a window onto buf. Under lock.
 func (l *link) offer(buf []byte) (err error) {
 	out, p := &l.out, l.port
-	buf = buf[:min(len(buf), mostWindow)]
+	buf = buf[:min(len(buf), maxWindowBytes)]
 	out.pin.Pin(&buf[0])
 	if out.reg, err = p.register(&out.single, buf, true); err != nil {
 		out.pin.Unpin()
@@ -89,8 +89,8 @@ func (out *outgoing) took(n uint64) error {
 // Push implements driver.Link: it opens a window for the peer, and says when that has read from it.
 func (l *link) Push(buf []byte) (int, error) {
 	out := &l.out
-	told := out.taken.Load() != out.total.Load() // though the peer has gone since
-	if err := l.barred(); err != nil && !told {
+	unreported := out.taken.Load() != out.total.Load() // Push tells of these bytes even if the peer has gone since
+	if err := l.barred(); err != nil && !unreported {
 		return 0, err
 	}
 	if len(buf) == 0 {
@@ -105,7 +105,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		}
 	}
 	out.refused.Store(1)
-	if l.idle(&out.idleCalls); (l.State.Load() != 0) && out.taken.Load() == out.total.Load() {
+	if l.countIdle(&out.idleCalls); (l.State.Load() != 0) && out.taken.Load() == out.total.Load() {
 		return 0, l.lost()
 	}
 	return 0, nil
@@ -127,8 +127,8 @@ func (l *link) push(buf []byte) (n int, err error) {
 			l.stir()
 		}
 	} else if err = l.barred(); err == nil {
-		var told bool
-		if told, err = l.tellPorts(); told {
+		var sent bool
+		if sent, err = l.tellPorts(); sent {
 			err = l.offer(buf)
 		}
 	}
@@ -182,7 +182,7 @@ func (l *link) lookBack() bool {
 	if l.freed {
 		return false
 	}
-	if l.port.poll(); l.gone.Load() == 0 && l.bell.HungUp(l.sock) { // no other call looks any more
+	if l.port.poll(); l.peerGoneAt.Load() == 0 && l.bell.HungUp(l.sock) { // no other call looks any more
 		l.depart()
 	}
 	return true
@@ -190,6 +190,6 @@ func (l *link) lookBack() bool {
 
 // over says whether the peer has ended, or has closed the link, for so long that nothing of it is under way.
 func (l *link) over() bool {
-	at := l.gone.Load()
+	at := l.peerGoneAt.Load()
 	return at != 0 && time.Since(start)-time.Duration(at) > grace
 }

@@ -18,7 +18,7 @@ const (
 	kindHello             // the way is open
 	kindBye               // the sender has closed the link
 	kindPorts             // from which ports the sender is connected to the endpoint of the receiver
-	mostKinds
+	kindsEnd
 )
 
 // prefix stands before each packet. On the wire it is prefixSize bytes, little endian: link, sequence
@@ -51,7 +51,7 @@ func (p *prefix) get(b []byte) bool {
 	p.link, p.seq = uint32(first), uint32(first>>32)
 	p.token = word(b[8:])
 	p.credit, p.kind = uint32(last), uint8(last>>32)
-	return last>>40 == 0 && p.kind > 0 && p.kind < mostKinds
+	return last>>40 == 0 && p.kind > 0 && p.kind < kindsEnd
 }
 
 // window is memory of a sender, as it tells its receiver.
@@ -74,14 +74,14 @@ func (w *window) get(b []byte) error {
 		return fmt.Errorf("%w: a window of %d bytes, should have %d", driver.ErrProtocol, len(b), windowSize)
 	}
 	w.at, w.key = word(b[0:]), word(b[8:])
-	if w.size = word(b[16:]); w.size == 0 || w.size > mostWindow {
-		return fmt.Errorf("%w: a window onto %d bytes, 1 to %d are possible", driver.ErrProtocol, w.size, mostWindow)
+	if w.size = word(b[16:]); w.size == 0 || w.size > maxWindowBytes {
+		return fmt.Errorf("%w: a window onto %d bytes, 1 to %d are possible", driver.ErrProtocol, w.size, maxWindowBytes)
 	}
 	return nil
 }
 
-// mostWindow is the largest window in bytes.
-const mostWindow = 1 << 30
+// maxWindowBytes is the largest window in bytes.
+const maxWindowBytes = 1 << 30
 
 func putWord(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
 func word(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }

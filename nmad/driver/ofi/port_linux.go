@@ -41,8 +41,8 @@ type port struct {
 	failed     error // of all links
 }
 
-// mostLinks is how many links an endpoint can have.
-const mostLinks = 1 << 20
+// maxLinks is how many links an endpoint can have.
+const maxLinks = 1 << 20
 
 // firstRead is the number of the remote read of link 0; those of the other links follow. Lower numbers are
 // those of slots, then of buffers.
@@ -136,7 +136,7 @@ func (p *port) handle(v *event, err error) {
 	switch {
 	case !ok:
 	case id < slots:
-		p.gone(uint32(id), err)
+		p.freeSlot(uint32(id), err)
 	case id < firstRead && err == nil:
 		packet, spent := packetOf(v)
 		if packet != nil {
@@ -150,8 +150,8 @@ func (p *port) handle(v *event, err error) {
 	}
 }
 
-// gone frees a slot whose packet is on its way, or could not be sent.
-func (p *port) gone(slot uint32, err error) {
+// freeSlot frees a slot whose packet is on its way, or could not be sent.
+func (p *port) freeSlot(slot uint32, err error) {
 	l := p.owners[slot]
 	p.owners[slot] = nil
 	p.free = append(p.free, slot)
@@ -214,8 +214,8 @@ func (p *port) add(l *link) error {
 	switch n := len(p.numbers); {
 	case n > 0:
 		l.number, p.numbers = p.numbers[n-1], p.numbers[:n-1]
-	case len(p.links) == mostLinks:
-		return fmt.Errorf("%w: this endpoint has %d links already", driver.ErrLack, mostLinks-1)
+	case len(p.links) == maxLinks:
+		return fmt.Errorf("%w: this endpoint has %d links already", driver.ErrLack, maxLinks-1)
 	default:
 		l.number = uint32(len(p.links))
 		p.links = append(p.links, nil)
@@ -264,7 +264,7 @@ func (p *port) forget(l *link) {
 		}
 	}
 	l.sever()
-	for n := 0; n < mostPolls && p.reading(l.to); n++ {
+	for n := 0; n < maxPolls && p.reading(l.to); n++ {
 		p.poll()
 	}
 	if p.kernel && p.reading(l.to) {
@@ -278,8 +278,8 @@ func (p *port) forget(l *link) {
 	}
 }
 
-// mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
-const mostPolls = 1000
+// maxPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
+const maxPolls = 1000
 
 // reading says whether the provider reads from a peer.
 func (p *port) reading(from uint64) bool {

@@ -31,8 +31,8 @@ type span struct {
 
 // What is kept at most.
 const (
-	mostKept      = 64
-	mostKeptBytes = 64 << 20
+	maxKept      = 64
+	maxKeptBytes = 64 << 20
 )
 
 // register has the provider know buf; remote: for peers to read there. It gives a registration that is kept, or
@@ -90,7 +90,7 @@ func (r *registrations) drop(g *registration) bool {
 
 // room makes room for one more.
 func (r *registrations) room(bytes int) bool {
-	for len(r.kept) >= mostKept || r.bytes+bytes > mostKeptBytes {
+	for len(r.kept) >= maxKept || r.bytes+bytes > maxKeptBytes {
 		if !r.dropOldest() {
 			return false
 		}

@@ -106,9 +106,9 @@ func TestKeptRegistrations(t *testing.T) {
 	if alive.Value() == nil {
 		t.Error("memory whose registration is kept was freed")
 	}
-	for range mostKept + 10 {
+	for range maxKept + 10 {
 		carry(t, a, b, make([]byte, 6000), make([]byte, 6000))
-		if len(p.kept) > mostKept {
+		if len(p.kept) > maxKept {
 			t.Fatalf("%d are kept", len(p.kept))
 		}
 	}
@@ -117,10 +117,10 @@ func TestKeptRegistrations(t *testing.T) {
 	if alive.Value() != nil {
 		t.Error("memory whose registration has made room for others is not freed")
 	}
-	in = make([]byte, mostKeptBytes/2+1)
+	in = make([]byte, maxKeptBytes/2+1)
 	for range 2 {
 		carry(t, a, b, make([]byte, len(in)), in)
-		if p.bytes > mostKeptBytes || p.bytes < len(in) {
+		if p.bytes > maxKeptBytes || p.bytes < len(in) {
 			t.Errorf("%d bytes are kept", p.bytes)
 		}
 	}

@@ -48,7 +48,7 @@ const (
 const (
 	shortest = 50 * time.Microsecond
 	longest  = 2 * time.Millisecond
-	mostNaps = 16
+	maxNaps  = 16
 )
 
 // open makes the descriptors.
@@ -116,7 +116,7 @@ func (l *link) Arm(wantRoom bool) bool {
 			n.period = 0
 		}
 		n.period = min(max(2*n.period, shortest), longest)
-		n.napTime.Value = unix.NsecToTimespec(int64(n.period) * int64(min(p.asleep.Load(), mostNaps)))
+		n.napTime.Value = unix.NsecToTimespec(int64(n.period) * int64(min(p.asleep.Load(), maxNaps)))
 		n.ticking = true
 		_ = unix.TimerfdSettime(n.timer, 0, &n.napTime, nil)
 	}
@@ -128,7 +128,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {
-	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.open.Load() != 0 && in.state.Load() != moving:
+	case l.State.Load() != 0 || l.peerGoneAt.Load() != 0 || !l.rx.empty() || in.open.Load() != 0 && in.state.Load() != moving:
 		return true
 	case !wantRoom:
 		return false

@@ -78,7 +78,7 @@ func connections(f func(fd int, own, peer netip.AddrPort)) {
 // tellPorts tells the peer from which ports this process is connected to its endpoint, once; false: not now.
 // Under lock.
 func (l *link) tellPorts() (ok bool, err error) {
-	if l.portsTold || !l.peer.IsValid() {
+	if l.portsSent || !l.peer.IsValid() {
 		return true, nil
 	}
 	var ports []byte
@@ -87,8 +87,8 @@ func (l *link) tellPorts() (ok bool, err error) {
 			ports = binary.LittleEndian.AppendUint16(ports, own.Port())
 		}
 	})
-	l.portsTold, err = l.emit(kindPorts, ports, false)
-	return l.portsTold, err
+	l.portsSent, err = l.emit(kindPorts, ports, false)
+	return l.portsSent, err
 }
 
 // sever has the provider find that the connection to the peer has ended.

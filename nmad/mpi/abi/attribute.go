@@ -20,10 +20,10 @@ type cAttribute struct {
 // keyval is a key of attributes.
 type keyval struct {
 	kind         objectKind // of the objects to which it can be attached
-	copy, delete uintptr    // functions of the program; or copyNone, copyDup, and 0
-	extra        uintptr    // what these functions get besides
-	freed        bool       // by the program; under keyvals
-	uses         int        // attributes under it; under keyvals
+	copy, delete uintptr    // functions of the program. copy may be copyNone or copyDup instead; a delete of 0: there is none
+	extra        uintptr    // the extra state: an argument of these functions
+	freed        bool       // the program has freed the key; keyvals guards it
+	uses         int        // how many attributes have the key; keyvals guards it
 }
 
 // Values of keyval.copy that stand for predefined functions.
@@ -43,7 +43,7 @@ var keyvals struct {
 }
 
 // objectCreateKeyval creates a key for objects of a kind. Arguments 0 and 1 are the functions that copy and delete
-// attributes, argument 3 is what they get besides, and argument 2 is where the number of the key goes.
+// attributes, argument 3 is their extra state, and argument 2 is where the number of the key goes.
 func (a *cCall) objectCreateKeyval(kind objectKind) error {
 	if _, err := a.out(2); err != nil {
 		return err
@@ -70,12 +70,12 @@ func keyvalOf(n int, kind objectKind) (*keyval, error) {
 	return nil, errorf(errKeyval, "attribute key %d is not for a %v", n, kind)
 }
 
-// use adds more, which may be negative, to the number of attributes under the key. The last attribute of a freed
-// key ends it.
-func (k *keyval) use(number, more int) {
+// use adds delta, which may be negative, to the number of attributes that have the key. A freed key ends with its last
+// attribute. number is that of the key.
+func (k *keyval) use(number, delta int) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
-	if k.uses += more; k.uses == 0 && k.freed {
+	if k.uses += delta; k.uses == 0 && k.freed {
 		keyvals.all[number-firstKeyval] = nil
 	}
 }
@@ -155,20 +155,20 @@ func (a *cCall) objectGetAttr(o *object, n int) error {
 	}
 	if o.standard != nil {
 		if value, ok, known := o.standard(n); known {
-			return a.attribute(value, ok)
+			return a.setAttribute(value, ok)
 		}
 	}
 	_, x, err := o.attribute(n)
 	if err != nil {
 		return err
 	}
-	return a.attribute(x.value, x.key != nil)
+	return a.setAttribute(x.value, x.key != nil)
 }
 
 func (a *cCall) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
 
-// attribute writes a value to argument 2, if there is one, and to argument 3 whether there is.
-func (a *cCall) attribute(value uintptr, ok bool) error {
+// setAttribute writes the value of an attribute to argument 2, if there is one, and to argument 3 whether there is one.
+func (a *cCall) setAttribute(value uintptr, ok bool) error {
 	if ok {
 		if err := a.setPtr(2, value); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (o *object) drop(x cAttribute) error {
 	return nil
 }
 
-// endAttributes drops all attributes, the last one that was set first, up to the first error.
+// endAttributes drops all attributes, the one that was set last first. It stops at the first error.
 func (o *object) endAttributes() error {
 	for {
 		o.mu.Lock()
@@ -216,7 +216,7 @@ func (o *object) endAttributes() error {
 	}
 }
 
-// copyAttributes copies the attributes of o to a new object, as far as the program's functions want it.
+// copyAttributes copies those attributes of o to a new object that the program's copy functions let it copy.
 func (o *object) copyAttributes(to *object) error {
 	o.mu.Lock()
 	all := slices.Clone(o.attributes)
@@ -255,7 +255,7 @@ const (
 	maxTag        = mpi.MaxTag
 )
 
-// constants are the ints to which those attributes point. They lie in C's memory because the program keeps the
+// constants are the ints to which predefined attributes point. They lie in C's memory because the program keeps the
 // addresses.
 var constants = allocateInts(8)
 

@@ -198,20 +198,20 @@ func stringAt(p pointer) string {
 }
 
 // setString writes s, cut to fit, and a zero byte to the array of size bytes to which argument i points.
-func (a *cCall) setString(i int, s string, places int) error {
+func (a *cCall) setString(i int, s string, size int) error {
 	p, err := a.out(i)
-	if err != nil || places < 1 {
+	if err != nil || size < 1 {
 		return err
 	}
-	to := unsafe.Slice((*byte)(p), places)
-	to[copy(to[:places-1], s)] = 0
+	to := unsafe.Slice((*byte)(p), size)
+	to[copy(to[:size-1], s)] = 0
 	return nil
 }
 
 // setText is setString that also writes the number of bytes without the zero, as a C int, to argument length.
-func (a *cCall) setText(i, length int, s string, places int) error {
-	s = s[:min(len(s), places-1)]
-	if err := a.setString(i, s, places); err != nil {
+func (a *cCall) setText(i, length int, s string, size int) error {
+	s = s[:min(len(s), size-1)]
+	if err := a.setString(i, s, size); err != nil {
 		return err
 	}
 	return a.setInt(length, len(s))

@@ -6,7 +6,7 @@ import "github.com/pm2-go/pm2/nmad/mpi"
 
 // callForm is the form of a collective operation: blocking, immediate or persistent. The zero value is blocking.
 type callForm struct {
-	request    int  // the argument where the request goes; 0: blocking
+	request    int  // index of the argument where the request goes; 0: blocking
 	persistent bool // the request is to be started by the program
 }
 
@@ -52,7 +52,7 @@ func (c *cComm) collectives() collectives {
 	return c.local
 }
 
-// checkRoot refuses a root that there is not. here: this process is the root. idle: this process is in the root's
+// checkRoot refuses a root that does not exist. here: this process is the root. idle: this process is in the root's
 // group of an intercommunicator and takes no part.
 func (c *cComm) checkRoot(root int) (here, idle bool, err error) {
 	switch {
@@ -95,18 +95,18 @@ func (a *cCall) bcast(f callForm, c *cComm) error {
 	return a.setCollective(c, f, f.view(c.collectives()).Bcast(b, root))
 }
 
-// blockArgs says which arguments of a gather or scatter are what.
+// blockArgs has the indices of the arguments of a gather or scatter.
 type blockArgs struct {
-	single int // first of the three of this process's block: address, count, datatype
-	all    int // address of the blocks of all
-	count  int // count of each of these, or their counts
-	places int // their displacements; -1: they have one length
-	typ    int // their datatype
+	single int // first of three for the block of this process: address, count, datatype
+	all    int // address of the blocks of all ranks
+	count  int // count of each of the blocks of all ranks, or array of their counts
+	places int // array of the displacements of the blocks of all ranks; -1: all have one count, and lie one behind the other
+	typ    int // datatype of the blocks of all ranks
 	root   int // -1: there is none
 }
 
-// gatherArgs reads the arguments of a gather or scatter: the single block of this process, and at the root the
-// blocks of all. In place, single stays empty.
+// gatherArgs reads the arguments of a gather or scatter: own, the block of this process, and at the root the blocks of
+// all ranks. In place, own stays empty.
 func (a *cCall) gatherArgs(c *cComm, x blockArgs) (own mpi.Buffer, all mpi.Blocks, err error) {
 	here, idle, err := c.checkRoot(a.int(x.root))
 	if err != nil || idle {
@@ -117,9 +117,7 @@ func (a *cCall) gatherArgs(c *cComm, x blockArgs) (own mpi.Buffer, all mpi.Block
 			return
 		}
 	}
-	switch {
-	case here && (c.inter != nil || a.inPlace(x.single)):
-	default:
+	if !here || c.inter == nil && !a.inPlace(x.single) {
 		own, err = a.elements(x.single)
 	}
 	return
@@ -134,10 +132,10 @@ func (a *cCall) blocks(x blockArgs, n int) (mpi.Blocks, error) {
 }
 
 var (
-	gatherAt   = blockArgs{0, 3, 4, -1, 5, 6}
-	gathervAt  = blockArgs{0, 3, 4, 5, 6, 7}
-	scatterAt  = blockArgs{3, 0, 1, -1, 2, 6}
-	scattervAt = blockArgs{4, 0, 1, 2, 3, 7}
+	gatherAt   = blockArgs{single: 0, all: 3, count: 4, places: -1, typ: 5, root: 6}
+	gathervAt  = blockArgs{single: 0, all: 3, count: 4, places: 5, typ: 6, root: 7}
+	scatterAt  = blockArgs{single: 3, all: 0, count: 1, places: -1, typ: 2, root: 6}
+	scattervAt = blockArgs{single: 4, all: 0, count: 1, places: 2, typ: 3, root: 7}
 )
 
 // gatherWith is MPI_Gather and MPI_Gatherv.
@@ -171,8 +169,8 @@ func (a *cCall) scatter(f callForm, c *cComm) error  { return a.scatterWith(f, c
 func (a *cCall) scatterv(f callForm, c *cComm) error { return a.scatterWith(f, c, scattervAt) }
 
 var (
-	allgatherAt  = blockArgs{0, 3, 4, -1, 5, -1}
-	allgathervAt = blockArgs{0, 3, 4, 5, 6, -1}
+	allgatherAt  = blockArgs{single: 0, all: 3, count: 4, places: -1, typ: 5, root: -1}
+	allgathervAt = blockArgs{single: 0, all: 3, count: 4, places: 5, typ: 6, root: -1}
 )
 
 // allgatherWith is MPI_Allgather and MPI_Allgatherv.
@@ -224,7 +222,8 @@ func (a *cCall) varyingBlocksAt(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) { return a.varyingBlocks(i, i+1, i+2, i+3, n) }
 }
 
-// typedBlocksAt returns typedBlocks of the arguments from i on: address, counts, displacements, datatypes.
+// typedBlocksAt returns typedBlocks of the arguments from i on: address, counts, displacements, datatypes. read reads
+// the displacements.
 func (a *cCall) typedBlocksAt(i int, read func(i, n int) ([]int, error)) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) { return a.typedBlocks(i, i+1, i+2, i+3, n, read) }
 }

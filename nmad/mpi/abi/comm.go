@@ -17,11 +17,11 @@ var calls = mpi.Calls(ours.Module{})
 type cComm struct {
 	object
 	local    *mpi.Comm                // communicator of this process's group
-	inter    *mpi.Intercomm           // nil: it has one group
-	p2p      *mpi.Comm                // by which messages go: local, or that with the ranks of the other group
-	session  *cSession                // whose attached memory buffered sends take if c has none; nil: none
+	inter    *mpi.Intercomm           // nil: the communicator has one group
+	p2p      *mpi.Comm                // that carries messages: local, or the one whose ranks are those of the other group
+	session  *cSession                // whose attached memory buffered sends use if the communicator has none; nil: none
 	topology topology                 // neighbours; written before the program gets the handle
-	ways     atomic.Pointer[commWays] // nil: Go was not asked for any
+	ways     atomic.Pointer[commWays] // nil: no call has looked for a way
 }
 
 // Parameter types of methods that are for one kind of communicator only: the entry refuses the other kind.
@@ -38,7 +38,7 @@ const (
 	nullRequest handle = 0x180
 )
 
-// newComm returns the cComm of c. It has no handle yet, and the error handler MPI_ERRORS_ARE_FATAL.
+// newComm returns the cComm of c. Its error handler is MPI_ERRORS_ARE_FATAL, and it has no handle yet.
 func newComm(c *mpi.Comm, name string) *cComm {
 	x := &cComm{local: c, p2p: c, object: object{kind: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
 	x.handler.Store(&errorsAreFatal)
@@ -104,7 +104,8 @@ func (c *cComm) describe() string {
 	return fmt.Sprintf("communicator %#x", uintptr(c.handle))
 }
 
-// setComm gives c a handle and writes that to argument i; MPI_COMM_NULL if c is nil: this process is not in it.
+// setComm gives c a handle and writes that to argument i. If c is nil, because this process is not in the communicator, it
+// writes MPI_COMM_NULL.
 func (a *cCall) setComm(i int, c *cComm) error {
 	if c == nil {
 		return a.setHandle(i, nullComm)
@@ -127,7 +128,8 @@ func (c *cComm) enlist() (handle, error) {
 	return h, nil
 }
 
-// derive returns the cComm of a communicator that was made of c: it has the error handler of c. err is passed on.
+// derive returns the cComm of made, a communicator that was made from c; it has the error handler of c. nil: this process
+// is not in the communicator. err is the error of the call that has made it, which derive passes on.
 func (c *cComm) derive(made *mpi.Comm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err
@@ -168,7 +170,7 @@ func (a *cCall) commCompare(c, d *cComm) int {
 	return comparisons[mpi.Compare(c.local, d.local)]
 }
 
-// dup returns a copy of c, with its attributes and topology. It has the given hints, and not those of c.
+// dup returns a copy of c, with the attributes and the topology of c, and with the given hints in place of those of c.
 func (c *cComm) dup(hints *cInfo) (d *cComm, err error) {
 	if c.inter != nil {
 		d, err = c.deriveInter(c.inter.Dup())
@@ -315,7 +317,7 @@ func (a *cCall) commSplitType(c *intraComm, what, key int, i *hints) (*cComm, er
 			color = job.session.HostOf(job.session.Rank())
 		}
 	case splitHWUnguided:
-		// The part of the machine below the whole is the host, if the communicator has several.
+		// The largest parts of the machine are hosts, if the processes of the communicator are on several.
 		hosts := map[int]bool{}
 		for r := range c.local.Size() {
 			hosts[job.session.HostOf(job.allComm.Group().Rank(r, c.local.Group()))] = true

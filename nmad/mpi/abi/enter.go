@@ -18,7 +18,7 @@ type entry struct {
 }
 
 // signalRoom is the least room on a goroutine's stack, in bytes, that a call leaves to the program's signal
-// handlers. Of it the kernel takes some 4 KiB itself.
+// handlers. The kernel itself takes some 4 KiB of it.
 const signalRoom = 100 << 10
 
 // growStack makes the stack of the calling goroutine larger by its own frame. The stack stays that large, because
@@ -48,15 +48,15 @@ func enter(a *cCall) (code int) {
 
 // Values of cCall.function that are requests of C and no functions of MPI; front/call.h says what each does.
 const (
-	serviceHandle = -1
-	serviceTend   = -2
-	serviceWatch  = -3
+	serviceHandleOf = -1
+	serviceTend     = -2
+	serviceWatch    = -3
 )
 
 // service carries out a request of C that is no function of MPI.
 func (a *cCall) service() int {
 	switch a.function {
-	case serviceHandle:
+	case serviceHandleOf:
 		a.word[1] = uintptr(handleFromInt(a.word[0]))
 		if a.word[1] == 0 {
 			return int(errArg)

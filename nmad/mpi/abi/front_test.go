@@ -29,7 +29,7 @@ func TestConstants(t *testing.T) {
 		"PM2_SLIPS": maxSlips,
 		"PM2_COMMS": int64(len(frontState{}.comms)),
 
-		"PM2_HANDLE_OF": serviceHandle,
+		"PM2_HANDLE_OF": serviceHandleOf,
 		"PM2_TEND":      serviceTend,
 		"PM2_WATCH":     serviceWatch,
 

@@ -7,9 +7,19 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
+// reductionPart is the part of this process in a reduction.
+type reductionPart uint8
+
+const (
+	givesOperand reductionPart = 1 << iota
+	getsResult
+	mayBeInPlace // MPI_IN_PLACE may stand for the operand, which then lies where the result goes
+)
+
 // reductionArgs reads the arguments of a reduction from the first one on: two buffers, a count, a datatype, an
-// operation. in is empty for MPI_IN_PLACE. out is read only if this process needs it.
-func (a *cCall) reductionArgs(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
+// operation. It reads only the buffers that this process needs for its part. in is empty for MPI_IN_PLACE.
+func (a *cCall) reductionArgs(part reductionPart) (in, out mpi.Buffer, o *mpi.Op, err error) {
+	gets := part&getsResult != 0
 	n, err := a.count(2)
 	if err != nil {
 		return
@@ -21,15 +31,15 @@ func (a *cCall) reductionArgs(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *
 	if o, err = a.reduction(4, t); err != nil {
 		return
 	}
-	if needs {
+	if gets {
 		if out, err = a.elementsAt(1, n, t); err != nil {
 			return
 		}
 	}
-	if mayBeInPlace && a.inPlace(0) {
+	if part&givesOperand == 0 || part&mayBeInPlace != 0 && a.inPlace(0) {
 		return
 	}
-	if in, err = a.elementsAt(0, n, t); err == nil && needs && n > 0 && a.word[0] == a.word[1] && a.word[0] != 0 && t.typ.Size() > 0 {
+	if in, err = a.elementsAt(0, n, t); err == nil && gets && n > 0 && a.word[0] == a.word[1] && a.word[0] != 0 && t.typ.Size() > 0 {
 		err = errorf(errBuffer, "the operand and the result are the same memory: MPI_IN_PLACE is for that")
 	}
 	return
@@ -43,25 +53,17 @@ func (a *cCall) reduce(f callForm, c *cComm) error {
 	}
 	var in, out mpi.Buffer
 	var o *mpi.Op
-	switch {
-	case idle:
-	case c.inter != nil && here:
-		n, e := a.count(2)
-		if e != nil {
-			return e
+	if !idle {
+		part := givesOperand
+		switch {
+		case here && c.inter != nil:
+			part = getsResult
+		case here:
+			part = givesOperand | getsResult | mayBeInPlace
 		}
-		t, e := a.committed(3)
-		if e != nil {
-			return e
+		if in, out, o, err = a.reductionArgs(part); err != nil {
+			return err
 		}
-		if o, err = a.reduction(4, t); err == nil {
-			out, err = a.elementsAt(1, n, t)
-		}
-	default:
-		in, out, o, err = a.reductionArgs(here, here)
-	}
-	if err != nil {
-		return err
 	}
 	if f.request == 0 {
 		return c.collectives().Reduce(o, in, out, root)
@@ -70,7 +72,11 @@ func (a *cCall) reduce(f callForm, c *cComm) error {
 }
 
 func (a *cCall) allreduce(f callForm, c *cComm) error {
-	in, out, o, err := a.reductionArgs(true, c.inter == nil)
+	part := givesOperand | getsResult
+	if c.inter == nil {
+		part |= mayBeInPlace
+	}
+	in, out, o, err := a.reductionArgs(part)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (a *cCall) allreduce(f callForm, c *cComm) error {
 }
 
 func (a *cCall) scan(f callForm, c *intraComm) error {
-	in, out, o, err := a.reductionArgs(true, true)
+	in, out, o, err := a.reductionArgs(givesOperand | getsResult | mayBeInPlace)
 	if err != nil {
 		return err
 	}
@@ -92,7 +98,7 @@ func (a *cCall) scan(f callForm, c *intraComm) error {
 }
 
 func (a *cCall) exscan(f callForm, c *intraComm) error {
-	in, out, o, err := a.reductionArgs(true, true)
+	in, out, o, err := a.reductionArgs(givesOperand | getsResult | mayBeInPlace)
 	if err != nil {
 		return err
 	}

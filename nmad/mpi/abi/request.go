@@ -17,7 +17,7 @@ import (
 type cRequest struct {
 	handle      handle            // by which the program names it
 	comm        *cComm            // of the message; nil: none
-	object      *object           // whose error handler hears of errors; nil: that of comm
+	object      *object           // whose error handler gets errors; nil: that of comm does
 	req         *mpi.Request      // the operation; nil: it completes when it is started
 	sendHalf    *mpi.Request      // the send of an MPI_Isendrecv, whose receive is req; nil: none
 	done        bool              // it was complete from the start
@@ -29,8 +29,8 @@ type cRequest struct {
 	onEnd       func(error) error // what finish does with the error of the operation; nil: nothing
 	partitioned *mpi.Partitioned  // of a partitioned message, whose request is req; nil: it is none
 	generalized *generalized      // of a generalized request; nil: it is none
-	embedded    mpi.Request       // is req in a request of requestPool and in one of a slip, which needs no memory of its own
-	slip        *slip             // from which it has come; nil: Go has begun it
+	embedded    mpi.Request       // req points to it in a request of requestPool, and in one of a slip
+	slip        *slip             // the receive that C has begun; nil: Go has begun the request
 }
 
 // setRequest gives r a handle and writes that to argument i.
@@ -206,13 +206,19 @@ func (a *cCall) requestList(count, handles int) ([]handle, []*cRequest, error) {
 	return hs, rs, nil
 }
 
-// checkOnce refuses the handle at index i if this call has ended its request already: the program has given it
-// twice.
+// checkOnce refuses the handle at index i if this call has ended its request already.
 func checkOnce(hs []handle, i int) error {
-	if _, err := findRequest(hs[i]); err != nil {
-		return fmt.Errorf("request %d of %d, which stands there twice: %w", i, len(hs), err)
+	_, err := findRequest(hs[i])
+	return givenTwice(hs, i, err)
+}
+
+// givenTwice returns an error for the handle at index i, which was right when the call began, if err says that it is not
+// any more: the program has given the handle twice, and the call has ended its request.
+func givenTwice(hs []handle, i int, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("request %d of %d is given twice: %w", i, len(hs), err)
 }
 
 // completions collects the results of a call for several requests.
@@ -273,7 +279,7 @@ func (a *cCall) waitall(n elementCount) error {
 	for i := range hs {
 		r, err := a.request(hs[i])
 		if err != nil {
-			return err
+			return givenTwice(hs, i, err)
 		}
 		if r.idle() {
 			m.idle(i)

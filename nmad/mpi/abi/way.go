@@ -8,24 +8,27 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// C moves short messages itself where it has a way (front/moves.h). Go finds the way to a rank with the first message
-// to or from it, and tells C.
+// C moves short messages itself where it has a way (front/moves.h). Go finds the way to a rank when a message names the
+// rank, and tells C.
 
-// commWays tells how messages of a communicator reach each rank. C reads byRank (front/moves.h).
+// commWays tells how messages of a communicator reach each rank.
 type commWays struct {
-	settled []atomic.Bool // by rank: Go has found out whether there is a way
-	byRank  []lane.Way    // the ways; C reads them
+	settled []atomic.Bool // by rank: Go has found out, for good, whether there is a way
+	byRank  []lane.Way    // C reads the ways (front/moves.h)
 }
 
-// findWay finds out, once for each rank, whether C can move messages to and from it without Go, and tells C. The
-// first send or receive that names the rank calls it. It does nothing while C must not move messages: the
-// communicator is an intercommunicator, calls are traced, or the two sides know different layouts of lane.Lane.
+// findWay finds out whether C can move messages to and from a rank without Go, and tells C. Each send and receive in Go
+// that names the rank calls it, and looks again until the answer is settled: it is not before the gate to the rank has
+// links. findWay does nothing while C must not move messages: the communicator is an intercommunicator, calls are traced,
+// or the two sides know different layouts of lane.Lane.
 func (c *cComm) findWay(rank int) {
 	if w := c.ways.Load(); w == nil || !w.settled[rank].Load() {
 		c.askWay(rank)
 	}
 }
 
+// askWay is findWay for a rank that is not settled.
+//
 //go:noinline
 func (c *cComm) askWay(rank int) {
 	if c.inter != nil || tracer.Load() != nil || state.Load().lane != uint64(lane.Size) {

@@ -72,8 +72,8 @@ func worker(world *mpi.Comm) error {
 	b := &own[0]
 	now, next := b.points, b.points
 	for range steps {
-		_, err := mpi.Sendrecv(world, now[b.first][:], b.above, up, now[min(b.end, rows-1)][:], b.below, up)
-		_, err2 := mpi.Sendrecv(world, now[b.end-1][:], b.below, down, now[max(b.first-1, 0)][:], b.above, down)
+		_, _, err := mpi.Sendrecv(world, now[b.first][:], b.above, up, now[min(b.end, rows-1)][:], b.below, up)
+		_, _, err2 := mpi.Sendrecv(world, now[b.end-1][:], b.below, down, now[max(b.first-1, 0)][:], b.above, down)
 		if err := errors.Join(err, err2); err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func (t *Tree) Finished(j *Job) bool { return j.done.Test(1) }
 // Close implements Queues.
 func (t *Tree) Close() error { return t.e.Close() }
 
-// pollers is a scheduler whose virtual processors are the callers of Poll; its hooks never fire.
+// pollers is a scheduler whose VPs are the callers of Poll; its hooks never fire.
 type pollers struct {
 	set    hooks.Set
 	queues []*sched.Queue

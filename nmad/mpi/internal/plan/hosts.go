@@ -47,7 +47,7 @@ const phasePieces = 1 << 20
 // nextPhase begins another phase of the plan for members, when this member has read all pieces of the phase before.
 func (p *Plan) nextPhase() {
 	p.base += phasePieces
-	p.took(-1)
+	p.release(-1)
 }
 
 // leads plans messages among the leaders; other ranks have no steps in that. messages gets the number of this host, and how
@@ -120,7 +120,7 @@ func (p *Plan) pass(m Members, from, to int, b datatype.Buffer) {
 			p.put(i, to, b, i*m.Piece, m.size(i, all))
 		case to:
 			p.take(from, i, b, i*m.Piece, m.size(i, all))
-			p.took(i)
+			p.release(i)
 		}
 	}
 }

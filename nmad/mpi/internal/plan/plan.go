@@ -19,7 +19,7 @@ const (
 	Take                // copies a piece to Into
 	Fold                // computes Into = piece of Peer op Into
 	Merge               // computes Into = piece of Peer op piece of Other
-	Took                // tells the others that this member has read all pieces up to a number
+	Release             // lets the publishers of all pieces up to a number use their slots again: this member has read them
 )
 
 // Step is a step of a Plan. A comment names the kinds of steps that have the field.
@@ -42,7 +42,7 @@ type Piece struct {
 	Other  int // Merge: the second member, whose piece has the same number
 }
 
-// Everyone stands for all members.
+// Everyone stands for all members, as it does in package segment.
 const Everyone = -1
 
 // Plan is the steps of one rank. The zero value is empty. Its methods append the steps of an operation. One thread at a

@@ -33,16 +33,16 @@ func (p *Plan) fold(op *reduce.Op, member, number, size, skip int, into datatype
 	p.Steps = append(p.Steps, Step{Kind: Fold, Peer: member, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip}})
 }
 
-// took tells the others that this member has read its pieces up to a number.
-func (p *Plan) took(number int) {
-	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: p.base + number}})
+// release lets the others use the slots of the pieces up to a number again: this member has read them.
+func (p *Plan) release(number int) {
+	p.Steps = append(p.Steps, Step{Kind: Release, Piece: Piece{Number: p.base + number}})
 }
 
-// tookSoon is took where all members read the pieces in the order of their numbers. It omits the step for the first pieces:
-// no writer waits for these before the end of the operation, which counts as took.
-func (p *Plan) tookSoon(m Members, number int) {
+// releaseIfAwaited is release where all members read the pieces in the order of their numbers. It omits the step for the
+// first pieces: no writer waits for these before the end of the operation, which releases all pieces.
+func (p *Plan) releaseIfAwaited(m Members, number int) {
 	if number >= m.Slots/2 {
-		p.took(number)
+		p.release(number)
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
 			continue
 		}
 		p.take(root, i, b, i*m.Piece, m.size(i, all))
-		p.tookSoon(m, i)
+		p.releaseIfAwaited(m, i)
 	}
 	if all == 0 { // an empty piece, so that members find counts that differ also where one is 0
 		if m.Me == root {
@@ -193,7 +193,7 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 			if wants {
 				first, n := part(i)
 				p.combine(op, 0, m.Size, i, n*t.Size(), 0, out.Part(first, n))
-				p.tookSoon(m, i)
+				p.releaseIfAwaited(m, i)
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 			p.combine(op, 0, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
 		}
 		p.put(2*i+1, root, mine, 0, mine.Size())
-		p.tookSoon(m, 2*i)
+		p.releaseIfAwaited(m, 2*i)
 		publish(i + 1)
 		if !wants {
 			continue
@@ -229,7 +229,7 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 			from, to := j*n/m.Size, (j+1)*n/m.Size
 			p.take(j, 2*i+1, out, (first+from)*t.Size(), (to-from)*t.Size())
 		}
-		p.tookSoon(m, 2*i+1)
+		p.releaseIfAwaited(m, 2*i+1)
 	}
 }
 
@@ -243,7 +243,7 @@ func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer,
 		here, size := acc.Part(0, n), n*t.Size()
 		sum := false // here has a value
 		p.up(m, op, 2*i, size, in.Part(first, n), here, &sum)
-		p.tookSoon(m, 2*i)
+		p.releaseIfAwaited(m, 2*i)
 		value := here
 		if !sum {
 			value = in.Part(first, n)
@@ -262,7 +262,7 @@ func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer,
 		case m.Me == root:
 			p.take(0, 2*i+1, out.Part(first, n), 0, size)
 		}
-		p.tookSoon(m, 2*i+1)
+		p.releaseIfAwaited(m, 2*i+1)
 	}
 }
 
@@ -316,7 +316,7 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 		if behind > 0 {
 			p.combine(op, 0, behind, i, n*t.Size(), 0, out.Part(first, n))
 		}
-		p.tookSoon(m, i)
+		p.releaseIfAwaited(m, i)
 	}
 }
 
@@ -340,7 +340,7 @@ func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks
 			p.put(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
 			if j == m.Me {
 				p.combine(op, 0, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
-				p.took(i*m.Size + j)
+				p.release(i*m.Size + j)
 			}
 		}
 	}
@@ -375,7 +375,7 @@ func (p *Plan) collect(m Members, out *datatype.Blocks) {
 			}
 			more = more || j != m.Me && i+1 < m.count(all)
 		}
-		p.tookSoon(m, i)
+		p.releaseIfAwaited(m, i)
 	}
 }
 
@@ -417,7 +417,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 				p.take(from, i, b, i*m.Piece, m.size(i, b.Size()))
 			}
 		}
-		p.tookSoon(m, i)
+		p.releaseIfAwaited(m, i)
 	}
 }
 
@@ -435,7 +435,7 @@ func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datat
 	all := out.Size()
 	for i := range max(m.count(all), 1) {
 		p.take(root, i*m.Size+m.Me, out, i*m.Piece, m.size(i, all))
-		p.took(i*m.Size + m.Me)
+		p.release(i*m.Size + m.Me)
 	}
 }
 
@@ -489,7 +489,7 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 					p.take(from, i*m.Size+j, b, i*m.Piece, m.size(i, b.Size()))
 				}
 			}
-			p.took(i*m.Size + behind - 1)
+			p.release(i*m.Size + behind - 1)
 		}
 	}
 }

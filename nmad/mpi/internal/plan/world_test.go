@@ -19,11 +19,11 @@ type world struct {
 	wire  map[[2]int][][]byte // read, and not written
 	rand  *rand.Rand
 
-	members [][]int // the ranks that share memory with a rank; nil: all
-	slots   int     // of a member that shares memory
-	shelves []shelf // by member
-	took    []int   // the piece up to which a member has read all that is for it
-	moved   int     // messages
+	members  [][]int // the ranks that share memory with a rank; nil: all
+	slots    int     // of a member that shares memory
+	shelves  []shelf // by member
+	released []int   // the piece up to which a member has read all that is for it
+	moved    int     // messages
 }
 
 // shelf is what a member has published.
@@ -53,7 +53,7 @@ func (w *world) blocked(rank, number int) bool {
 		if w.members != nil && !slices.Contains(w.members[rank], m) {
 			continue
 		}
-		if m != rank && (have.reader == Everyone || have.reader == m) && w.took[m] < have.number {
+		if m != rank && (have.reader == Everyone || have.reader == m) && w.released[m] < have.number {
 			return true
 		}
 	}
@@ -93,8 +93,8 @@ func (w *world) share(rank int, s *Step) {
 		} else if n := s.Into.Unpack(s.At, bytesOf(x.data)[s.Skip:s.Skip+s.Bytes]); n != s.Bytes {
 			panic(fmt.Sprintf("rank %d takes %d bytes of %d", rank, n, s.Bytes))
 		}
-	case Took:
-		w.took[rank] = s.Number
+	case Release:
+		w.released[rank] = s.Number
 	}
 }
 
@@ -106,10 +106,10 @@ func newWorld(seed uint64, plans []*Plan) *world {
 	w := &world{
 		plans: plans, next: make([]int, len(plans)), rand: rand.New(rand.NewPCG(seed, 1)),
 		sends: map[[2]int][]*Step{}, recvs: map[[2]int][]*Step{}, wire: map[[2]int][][]byte{},
-		slots: 4, took: make([]int, len(plans)),
+		slots: 4, released: make([]int, len(plans)),
 	}
 	for i := range plans {
-		w.took[i] = -1
+		w.released[i] = -1
 		w.shelves = append(w.shelves, shelf{})
 	}
 	return w
@@ -179,7 +179,7 @@ func (w *world) step(rank int) func() {
 		if s.Kind >= Put {
 			w.share(rank, s)
 			if w.next[rank] == len(p.Steps) {
-				w.took[rank] = 1 << 30
+				w.released[rank] = 1 << 30
 			}
 			return
 		}

@@ -129,7 +129,7 @@ func (h *hall) operation(t *testing.T, me int, op uint64, owes []bool) {
 			if piece := s.Bytes(from, op, k, size); size >= 8 && binary.LittleEndian.Uint64(piece[size-8:]) != want {
 				t.Errorf("operation %d, piece %d: %#x, want %#x", op, k, binary.LittleEndian.Uint64(piece[size-8:]), want)
 			}
-			if s.Took(op, k) {
+			if s.Release(op, k) {
 				h.wake(me)
 			}
 		}
@@ -137,7 +137,7 @@ func (h *hall) operation(t *testing.T, me int, op uint64, owes []bool) {
 			runtime.Gosched()
 		}
 	}
-	if s.TookAll(op) {
+	if s.ReleaseAll(op) {
 		h.wake(me)
 	}
 }
@@ -152,8 +152,8 @@ func TestLast(t *testing.T) {
 		{func() {}, 0},
 		{func() { h.segments[1].Publish(3, 1, 0, Everyone) }, 3},
 		{func() { h.segments[1].Publish(Slots+1, 2, 0, 0) }, Slots + 1},
-		{func() { h.segments[1].TookAll(Slots) }, Slots + 1},
-		{func() { h.segments[1].Took(2*Slots, 5) }, 2 * Slots},
+		{func() { h.segments[1].ReleaseAll(Slots) }, Slots + 1},
+		{func() { h.segments[1].Release(2*Slots, 5) }, 2 * Slots},
 	} {
 		x.does()
 		if last := h.segments[0].Last(1); last != x.want {

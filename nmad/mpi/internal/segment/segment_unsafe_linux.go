@@ -19,13 +19,13 @@ type Segment struct {
 	piece   int            // the length of the longest piece, in bytes
 	station int            // the length of a station, in bytes
 	lastUse [Slots]slotUse // of each slot of this member
-	seen    []uint64       // by member: the mark up to which it had taken pieces when this one looked last
+	seen    []uint64       // by member: the mark up to which it had released pieces when this one looked last
 }
 
 // slotUse is the last piece in a slot.
 type slotUse struct {
-	mark   uint64 // 0: all its readers have taken it
-	reader int    // the member that takes it, or Everyone
+	mark   uint64 // 0: all its readers have released it
+	reader int    // the member that reads it, or Everyone
 }
 
 // Everyone stands for all members as readers of a piece.
@@ -95,7 +95,7 @@ func (s *Segment) room(member, slot, size int) []byte {
 	return unsafe.Slice((*byte)(s.at(member, at)), size)
 }
 
-// Blocks returns a member that has not taken the piece in the slot for piece k of an operation, so that this member cannot
+// Blocks returns a member that has not released the piece in the slot for piece k of an operation, so that this member cannot
 // publish piece k yet; -1: there is none.
 func (s *Segment) Blocks(op uint64, k int) int {
 	h := &s.lastUse[slotOf(op, k)]
@@ -108,7 +108,7 @@ func (s *Segment) Blocks(op uint64, k int) int {
 	}
 	for m := from; m < to; m++ {
 		if m != s.own && s.seen[m] < h.mark {
-			if s.seen[m] = s.word(m, takenAt).Load(); s.seen[m] < h.mark {
+			if s.seen[m] = s.word(m, releasedAt).Load(); s.seen[m] < h.mark {
 				return m
 			}
 		}
@@ -143,27 +143,27 @@ func (s *Segment) Label(member int, op uint64, k int) uint64 {
 }
 
 // Bytes returns a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this member
-// has taken it.
+// has released it.
 func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 	return s.room(member, slotOf(op, k), size)
 }
 
-// Took tells the others that this member has read all pieces of an operation up to k of which it is a reader. It says
-// whether there are Sleepers.
-func (s *Segment) Took(op uint64, k int) (sleepers bool) {
-	s.word(s.own, takenAt).Store(mark(op, k))
+// Release lets the writers of all pieces of an operation up to k use their slots again, as far as this member is a reader:
+// it has read them. It says whether there are Sleepers.
+func (s *Segment) Release(op uint64, k int) (sleepers bool) {
+	s.word(s.own, releasedAt).Store(mark(op, k))
 	return s.hasSleepers()
 }
 
-// TookAll is Took of all pieces of an operation.
-func (s *Segment) TookAll(op uint64) (sleepers bool) {
-	s.word(s.own, takenAt).Store(last(op))
+// ReleaseAll is Release of all pieces of an operation.
+func (s *Segment) ReleaseAll(op uint64) (sleepers bool) {
+	s.word(s.own, releasedAt).Store(last(op))
 	return s.hasSleepers()
 }
 
-// Last returns the last operation of which a member has published a piece, or taken pieces of others.
+// Last returns the last operation of which a member has published a piece, or released pieces of others.
 func (s *Segment) Last(member int) uint64 {
-	last := s.word(member, takenAt).Load()
+	last := s.word(member, releasedAt).Load()
 	for slot := range Slots {
 		last = max(last, s.word(member, headOf(slot)).Load())
 	}

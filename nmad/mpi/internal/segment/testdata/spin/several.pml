@@ -1,11 +1,11 @@
 /*
  * A member waits for two others, as wait, maySleep and do of nmad/mpi/shared.go have it. Either the root publishes pieces, which both
- * others read: it uses a slot again once both have taken what is there. Or both others publish, and the root combines two pieces: it waits
+ * others read: it uses a slot again once both have released what is there. Or both others publish, and the root combines two pieces: it waits
  * for that of the one, then for that of the other. sleepers.pml has one reader, so it cannot see that a waiter sleeps for the wrong member.
  *
  *   look     met and awaited: Blocks, or Ready of each piece. One look stands for several in a row: words only grow, so the last one of
  *            them finds the member of the first only if all between do
- *   store    Publish, Took, TookAll; Sleepers, which calls wake
+ *   store    Publish, Release, ReleaseAll; Sleepers, which calls wake
  *   bell     the messages of wake, one queue for each two members; hear receives
  *   the end  owed, which receives what is left when a communicator is freed
  *
@@ -39,7 +39,7 @@ bool combines;                  /* which operation it is: the root combines; oth
 /* The stations. A member writes its own one, and its bit in those of others. */
 byte flag[MEMBERS * SLOTS];
 byte body[MEMBERS * SLOTS];     /* the piece, which is its mark */
-byte taken[MEMBERS];
+byte released[MEMBERS];
 byte bits[MEMBERS];             /* members that sleep for this one */
 
 chan bell[MEMBERS * MEMBERS] = [1] of { bit };
@@ -63,7 +63,7 @@ inline look() {
 	do
 	:: atomic {
 			if
-			:: puts && seen[at] < held[SLOT] -> seen[at] = taken[at]
+			:: puts && seen[at] < held[SLOT] -> seen[at] = released[at]
 			:: else
 			fi;
 			if
@@ -171,7 +171,7 @@ inline wait() {
 /* first to last are those that read its pieces, or whose pieces it reads. */
 proctype member(byte me; byte first; byte last) {
 	byte k, at, other, wakes;
-	byte seen[MEMBERS];     /* what the others have taken, as far as this one has looked it up */
+	byte seen[MEMBERS];     /* what the others have released, as far as this one has looked it up */
 	byte held[SLOTS];       /* the mark of what this one has published there */
 	bool owes[MEMBERS];     /* members whose message is under way, though this one has stopped waiting for it */
 	bool puts = (combines != (me == ROOT));
@@ -195,13 +195,13 @@ proctype member(byte me; byte first; byte last) {
 				od
 			}
 			if
-			:: k >= SLOTS / 2 -> store(taken[me], MARK)
-			:: else                 /* tookSoon: the end of the operation tells soon enough */
+			:: k >= SLOTS / 2 -> store(released[me], MARK)
+			:: else                 /* releaseIfAwaited: the end of the operation tells soon enough */
 			fi
 		fi;
 		k++
 	od;
-	store(taken[me], END);
+	store(released[me], END);
 
 	atomic {
 		do

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Package place keeps groups of threads (bubbles), and this file has what the scheduler knows of them. A scheduler without
-// groups pays nothing: Attr.Bubble, rare.member and Scheduler.planners are nil.
+// Package place keeps bubbles, and this file has what the scheduler knows of them. A scheduler without
+// bubbles pays nothing: Attr.Bubble, rare.member and Scheduler.planners are nil.
 
-// Family is a group that a thread may join when it is spawned: see Attr.Bubble.
-type Family interface {
-	// Adopt puts t, which has not begun, into the group: it calls Thread.Enroll. The caller holds no lock.
+// Bubble is a bubble as the scheduler knows it: a group that a thread may join when it is spawned (Attr.Bubble).
+type Bubble interface {
+	// Adopt puts t, which has not begun, into the bubble: it calls Thread.Enroll. The caller holds no lock.
 	Adopt(t Thread) error
 }
 
-// Member is what a group keeps for one of its threads.
+// Member is what a bubble keeps for one of its threads.
 type Member interface {
 	// Ended is called when the thread has ended. c, which may be nil, wakes others.
 	Ended(c *Co)
 }
 
-// Planner decides where the threads of a group run. Several VPs and the clock may call it at the same time: it serves one of
+// Planner decides where the threads of a bubble run. Several VPs and the clock may call it at the same time: it serves one of
 // them and answers false to the others. It must not block.
 type Planner interface {
 	// Seek tells whether it has moved a thread to where VP number vp, which is idle, takes it from.
@@ -30,7 +30,7 @@ type Planner interface {
 	Tick(now time.Duration) bool
 }
 
-// SetPlanners sets the planners of s. The caller holds the lock Forest.
+// SetPlanners sets the planners of s. The caller holds the BubbleLock.
 func (s *Scheduler) SetPlanners(all []Planner) {
 	if len(all) == 0 {
 		s.planners.Store(nil)
@@ -47,11 +47,11 @@ func (s *Scheduler) Planners() []Planner {
 	return nil
 }
 
-// Forest is the lock of all groups of threads of s: the first in the order of locks.
-func (s *Scheduler) Forest() *Spin { return &s.forest }
+// BubbleLock is the lock of all bubbles of s: the first in the order of locks.
+func (s *Scheduler) BubbleLock() *Spin { return &s.bubbleLock }
 
-// Enroll makes m the thread's member in a group, and q the queue in which the thread waits from now on.
-// A nil m takes it out of its group. Enroll returns false if the thread has ended. If the thread may be ready the
+// Enroll makes m the thread's member in a bubble, and q the queue in which the thread waits from now on.
+// A nil m takes it out of its bubble. Enroll returns false if the thread has ended. If the thread may be ready the
 // caller then calls Sort.
 func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 	alive = h.t.lockAlive(h.gen)
@@ -69,7 +69,7 @@ func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 // PrepareEnroll gives the thread what Enroll needs. It returns false if the thread has ended. The caller holds no lock.
 func (h Thread) PrepareEnroll() bool { return h.needRare() != nil }
 
-// Member returns the thread's member in its group; nil if it is in none, or has ended.
+// Member returns the thread's member in its bubble; nil if it is in none, or has ended.
 func (h Thread) Member() Member {
 	if x := h.rare(); x != nil && !h.Ended() {
 		if p := x.member.Load(); p != nil {
@@ -85,8 +85,8 @@ func (h Thread) Scheduler() *Scheduler { return h.t.home() }
 // Sort moves the thread, if it is ready, to the queue to which Enroll has assigned it. c is the caller's.
 func (h Thread) Sort(c *Co) { h.t.sort(c) }
 
-// leaveFamily tells the group of a thread that the thread has ended. c is the thread's last co, or nil.
-func (c *co) leaveFamily(x *rare) {
+// leaveBubble tells the bubble of a thread that the thread has ended. c is the thread's last co, or nil.
+func (c *co) leaveBubble(x *rare) {
 	if p := x.member.Load(); p != nil {
 		(*p).Ended(c)
 	}

@@ -14,21 +14,21 @@ import (
 // ErrChanged means that WaitContext did not wait, because the word had another value.
 var ErrChanged = errors.New("marcel: the word has another value")
 
-// WaitQueue is a queue in which threads wait while a word has a certain value. Other primitives can be
-// built from it, as with the kernel's futex (Franke, Russell, Kirkwood: Fuss, Futexes and Furwocks,
+// Futex is a queue in which threads wait while a word has a certain value. Other primitives can be
+// built from it, as from the kernel's futex (Franke, Russell, Kirkwood: Fuss, Futexes and Furwocks,
 // Ottawa Linux Symposium 2002), for threads, goroutines and hooks. The thread that changes the word
 // then calls Wake. The waiters are woken in order of arrival; a wake-up is never spent on a waiter
 // that has given up. The zero value is empty. It takes 24 bytes, and each waiter uses 64 bytes from a
 // pool. It must not be copied after first use.
-type WaitQueue struct {
+type Futex struct {
 	mu     sched.Spin // guards line
 	places shelf.List[queuePlace]
 }
 
-// queuePlace is the place of one waiting thread or goroutine. It stands in the list of one WaitQueue at a time, which Requeue may
+// queuePlace is the place of one waiting thread or goroutine. It stands in the list of one Futex at a time, which Requeue may
 // change; so its waiter parks in a sched.WaitQueue of its own, whose lock stays the same.
 //
-// Order of locks: WaitQueue.mu, queuePlace.mu. Of two WaitQueues, Requeue only tries the lock of the second one.
+// Order of locks: Futex.mu, queuePlace.mu. Of two Futexes, Requeue only tries the lock of the second one.
 //
 //	queue nil ─ Wait, under the lock of q: into q's list ────────► queue q; the waiter parks before
 //	                                                                queuePlace.mu is free again
@@ -38,11 +38,11 @@ type WaitQueue struct {
 //
 // While queue is nil only the waiter uses the place, once Wake has popped it.
 type queuePlace struct {
-	queue  atomic.Pointer[WaitQueue] // the queue in whose list the place stands; changed under the lock of that queue
-	node   shelf.Node[queuePlace]    // under the same lock
-	mu     sched.Spin                // guards q
-	waiter sched.WaitQueue           // the waiter stands here, alone
-	popped *sched.Waiter             // what Wake has popped from q; only Wake uses it
+	queue  atomic.Pointer[Futex]  // the queue in whose list the place stands; changed under the lock of that queue
+	node   shelf.Node[queuePlace] // under the same lock
+	mu     sched.Spin             // guards q
+	waiter sched.WaitQueue        // the waiter stands here, alone
+	popped *sched.Waiter          // what Wake has popped from q; only Wake uses it
 }
 
 var placePool = sync.Pool{New: func() any { return &queuePlace{} }}
@@ -50,24 +50,24 @@ var placePool = sync.Pool{New: func() any { return &queuePlace{} }}
 // Wait waits until it is woken if *word is old; else it returns false at once. A
 // change of *word that was followed by a Wake is never missed. After a wake-up
 // the word may have any value: call it in a loop.
-func (q *WaitQueue) Wait(word *atomic.Uint32, old uint32) (woken bool) {
+func (q *Futex) Wait(word *atomic.Uint32, old uint32) (woken bool) {
 	return q.wait(word, old, nil) == nil
 }
 
 // WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was
 // not old, or the caller was not woken in time.
-func (q *WaitQueue) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
+func (q *Futex) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
 	return q.wait(word, old, within(d)) == nil
 }
 
 // WaitContext is Wait until ctx is done: then it returns the cause. It returns
 // ErrChanged if *word was not old.
-func (q *WaitQueue) WaitContext(ctx context.Context, word *atomic.Uint32, old uint32) error {
+func (q *Futex) WaitContext(ctx context.Context, word *atomic.Uint32, old uint32) error {
 	return until(ctx, func(lim *sched.Limit) error { return q.wait(word, old, lim) })
 }
 
 // wait is Wait within lim; nil: without a limit.
-func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) error {
+func (q *Futex) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) error {
 	_ = &q.mu // nil panics here, not while the VP is held
 	if word.Load() != old {
 		return ErrChanged
@@ -84,7 +84,7 @@ func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) erro
 	q.push(p)
 	p.mu.Lock()
 	q.mu.Unlock()
-	err := wait(c.As(sched.InWaitQueue), &p.waiter, &p.mu, lim)
+	err := wait(c.As(sched.InFutex), &p.waiter, &p.mu, lim)
 	if err != nil {
 		p.leave()
 	}
@@ -116,7 +116,7 @@ func (p *queuePlace) leave() {
 
 // Wake wakes up to n of the waiters, and returns how many they were. It never
 // blocks.
-func (q *WaitQueue) Wake(n int) (woken int) {
+func (q *Futex) Wake(n int) (woken int) {
 	_ = &q.mu
 	c := sched.Visit()
 	q.mu.Lock()
@@ -128,13 +128,13 @@ func (q *WaitQueue) Wake(n int) (woken int) {
 }
 
 // WakeAll wakes all waiters, and returns how many they were. It never blocks.
-func (q *WaitQueue) WakeAll() (woken int) { return q.Wake(-1) }
+func (q *Futex) WakeAll() (woken int) { return q.Wake(-1) }
 
 // Requeue wakes up to n of the waiters, and moves up to m of the others to the end of another queue,
 // without waking them; a negative n or m stands for all. So waiters that would only wait again, for a
 // lock that one of them gets, need not run. Some of the moved waiters may be about to give up. It never
 // blocks.
-func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
+func (q *Futex) Requeue(to *Futex, n, m int) (woken, moved int) {
 	_, _ = &q.mu, &to.mu
 	if q == to {
 		return q.Wake(n), 0
@@ -164,7 +164,7 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 }
 
 // take takes out up to n places whose waiters have not given up; all if n is negative. Under the lock.
-func (q *WaitQueue) take(n int) (all shelf.List[queuePlace], taken int) {
+func (q *Futex) take(n int) (all shelf.List[queuePlace], taken int) {
 	for p := q.places.First(); taken != n && p != nil; p = q.places.First() {
 		q.places.Remove(&p.node)
 		p.mu.Lock()
@@ -191,7 +191,7 @@ func wake(c *sched.Co, all shelf.List[queuePlace]) {
 }
 
 // push puts p at the end of the list. Under the lock.
-func (q *WaitQueue) push(p *queuePlace) {
+func (q *Futex) push(p *queuePlace) {
 	q.places.Push(&p.node, p)
 	p.queue.Store(q)
 }

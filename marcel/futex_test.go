@@ -20,11 +20,11 @@ import (
 // A mutex of one word, with threads that wait only if it is taken (Drepper, Futexes
 // are tricky): if a wake-up were lost it would stand still. Time limits and moves
 // to another queue and back are mixed in.
-func TestWaitQueueMakesALock(t *testing.T) {
+func TestFutexMakesALock(t *testing.T) {
 	worlds(t, func(w *world) {
 		const parties = 6
 		var (
-			q, aside marcel.WaitQueue
+			q, aside marcel.Futex
 			word     atomic.Uint32 // 0 free, 1 taken, 2 taken and a thread may wait
 			count    int           // guarded by it
 			each     = effort.Of(1000)
@@ -80,7 +80,7 @@ func TestWaitQueueMakesALock(t *testing.T) {
 }
 
 // waiters makes n threads wait in q, one behind the other.
-func waiters(q *marcel.WaitQueue, n int, order *[]int) (all []marcel.Thread) {
+func waiters(q *marcel.Futex, n int, order *[]int) (all []marcel.Thread) {
 	var word atomic.Uint32
 	for i := range n {
 		all = append(all, marcel.Spawn(func() {
@@ -94,9 +94,9 @@ func waiters(q *marcel.WaitQueue, n int, order *[]int) (all []marcel.Thread) {
 	return all
 }
 
-func TestWaitQueueIsFIFO(t *testing.T) {
+func TestFutexIsFIFO(t *testing.T) {
 	run(t, undisturbed(), func(*sched.Scheduler) {
-		var q, to marcel.WaitQueue
+		var q, to marcel.Futex
 		var order []int
 		all := waiters(&q, 10, &order)
 		see := func(what string, want ...int) {
@@ -140,9 +140,9 @@ func TestWaitQueueIsFIFO(t *testing.T) {
 	})
 }
 
-func TestWaitQueueForms(t *testing.T) {
+func TestFutexForms(t *testing.T) {
 	onThreadAndOff(t, func(t *testing.T) {
-		var q marcel.WaitQueue
+		var q marcel.Futex
 		var word atomic.Uint32
 		word.Store(7)
 		if q.Wait(&word, 6) || q.WaitTimeout(&word, 6, time.Hour) {
@@ -165,8 +165,8 @@ func TestWaitQueueForms(t *testing.T) {
 			t.Errorf("%d have given up, but are there", n)
 		}
 		panics(t, "nil pointer", func() { q.Wait(nil, 0) })
-		panics(t, "nil pointer", func() { (*marcel.WaitQueue)(nil).Wait(&word, 7) })
-		panics(t, "nil pointer", func() { (*marcel.WaitQueue)(nil).Wake(1) })
+		panics(t, "nil pointer", func() { (*marcel.Futex)(nil).Wait(&word, 7) })
+		panics(t, "nil pointer", func() { (*marcel.Futex)(nil).Wake(1) })
 		panics(t, "nil pointer", func() { q.Requeue(nil, 1, 1) })
 		if marcel.OnThread() {
 			must(t, marcel.Spawn(func() {}).Join())
@@ -179,7 +179,7 @@ func TestWakeAgainstTimeLimit(t *testing.T) {
 	worlds(t, func(w *world) {
 		const parties = 8
 		var (
-			q, to      marcel.WaitQueue
+			q, to      marcel.Futex
 			word       atomic.Uint32
 			woken      atomic.Int64
 			begin, end = marcel.NewBarrier(parties + 1), marcel.NewBarrier(parties + 1)
@@ -258,12 +258,12 @@ var queueModel = porcupine.Model{
 	DescribeOperation: describe,
 }
 
-func TestWaitQueueIsLinearizable(t *testing.T) {
+func TestFutexIsLinearizable(t *testing.T) {
 	worlds(t, func(w *world) {
 		for round := range effort.Of(60) {
 			var (
 				h    history
-				q    marcel.WaitQueue
+				q    marcel.Futex
 				word atomic.Uint32
 				over atomic.Bool
 				done sync.WaitGroup
