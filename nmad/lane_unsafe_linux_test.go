@@ -37,7 +37,7 @@ func (f *foreign) begin(tag uint64, buf []byte) int {
 		time.Sleep(time.Microsecond)
 	}
 	tail := f.lane.Tail.Load()
-	i := int(tail & f.lane.Slots)
+	i := int(tail & f.lane.SlipMask)
 	s := &f.slips[i]
 	s.Buf, s.Room, s.Key, s.Age = uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), tag, f.way.Clock.Load()
 	s.Way = uintptr(unsafe.Pointer(f.way))

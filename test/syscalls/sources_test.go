@@ -30,7 +30,7 @@ var calls = map[string]string{
 	"Syscall": "", "Syscall6": "", "RawSyscall": "", "RawSyscall6": "", // their first argument tells
 	"EpollCreate1": "epoll_create1", "EpollCtl": "epoll_ctl", "EpollWait": "epoll_pwait", "Eventfd": "eventfd2",
 	"ClockGettime": "clock_gettime", "CloseOnExec": "fcntl", "FcntlInt": "fcntl", "SetNonblock": "fcntl",
-	"GetsockoptInt": "getsockopt", "GetsockoptUcred": "getsockopt", "SetsockoptInt": "setsockopt", "SetsockoptString": "setsockopt", "SetsockoptLinger": "setsockopt",
+	"GetsockoptInt": "getsockopt", "GetsockoptTCPInfo": "getsockopt", "GetsockoptUcred": "getsockopt", "SetsockoptInt": "setsockopt", "SetsockoptString": "setsockopt", "SetsockoptLinger": "setsockopt",
 	"MemfdCreate": "memfd_create", "MmapPtr": "mmap", "MunmapPtr": "munmap", "PidfdOpen": "pidfd_open", "PidfdSendSignal": "pidfd_send_signal",
 	"Poll": "ppoll", "PrctlRetInt": "prctl", "Readlink": "readlinkat", "Unlink": "unlinkat", "Open": "openat",
 	"SchedGetaffinity": "sched_getaffinity", "SchedSetaffinity": "sched_setaffinity", "SchedSetAttr": "sched_setattr",

@@ -122,7 +122,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	if _, err := (Driver{}).offers("three"); !errors.Is(err, driver.ErrConfig) {
+	if _, err := (Driver{}).longPaths("three"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
 	if _, err := (Driver{Copy: "twice"}).longPaths("single"); !errors.Is(err, driver.ErrConfig) {

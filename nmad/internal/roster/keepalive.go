@@ -33,8 +33,9 @@ func (r *Roster) userTimeout(conn *net.TCPConn) {
 	})
 }
 
-// control calls f with the descriptor of conn, and reports whether conn is open.
-func control(conn *net.TCPConn, f func(fd int)) bool {
-	raw, err := conn.SyscallConn()
-	return err == nil && raw.Control(func(fd uintptr) { f(int(fd)) }) == nil
+// control calls f with the descriptor of conn, unless conn is closed.
+func control(conn *net.TCPConn, f func(fd int)) {
+	if raw, err := conn.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { f(int(fd)) })
+	}
 }

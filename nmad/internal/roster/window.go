@@ -8,30 +8,34 @@ import (
 )
 
 // windowRoom returns a function that says how many bytes more the peer's kernel takes; nil if conn is not over TCP, or
-// this kernel does not tell (Linux before 5.4). The function may be called by several goroutines; once the connection is
+// this kernel does not tell (Linux before 5.4). Several goroutines may call the function at once; once the connection is
 // closed it returns math.MaxInt.
 func windowRoom(conn net.Conn) func() int {
 	t, ok := conn.(*net.TCPConn)
-	if !ok || peerWindow(t) == 0 {
+	if !ok {
+		return nil
+	}
+	if info := tcpInfo(t); info == nil || info.Snd_wnd == 0 {
 		return nil
 	}
 	return func() int {
-		outstanding := 0
-		if !control(t, func(fd int) { outstanding, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) }) {
+		info := tcpInfo(t)
+		if info == nil {
 			return math.MaxInt
 		}
-		// The window is read second: it begins behind what is acknowledged, and bytes that are acknowledged in between
-		// are counted twice, not left out.
-		return max(peerWindow(t)-outstanding, 0)
+		// The window begins behind what is acknowledged. On one side of a connection Bytes_acked counts the opening of the
+		// connection as a byte; so the difference may be 1 too small.
+		unacknowledged := min(int(info.Bytes_sent-info.Bytes_retrans-info.Bytes_acked)+1, int(info.Unacked)*int(info.Snd_mss))
+		return max(int(info.Snd_wnd)-unacknowledged-int(info.Notsent_bytes), 0)
 	}
 }
 
-// peerWindow returns how many bytes, from the first one that is not acknowledged, the peer's kernel takes.
-func peerWindow(conn *net.TCPConn) (bytes int) {
+// tcpInfo returns what the kernel tells of conn; nil if conn is closed.
+func tcpInfo(conn *net.TCPConn) (info *unix.TCPInfo) {
 	control(conn, func(fd int) {
-		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
-			bytes = int(info.Snd_wnd)
+		if x, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			info = x
 		}
 	})
-	return bytes
+	return info
 }
