@@ -4,8 +4,7 @@ package asm
 
 import cpuidlib "github.com/klauspost/cpuid/v2"
 
-// auxCPU is the part of TSC_AUX in which Linux keeps the number of the CPU; the
-// node is above it.
+// auxCPU is the part of TSC_AUX in which Linux keeps the number of the CPU; the node is above it.
 const auxCPU = 1<<12 - 1
 
 // howCPU is the cheapest way to read the CPU's number that works here, chosen at start.
@@ -17,9 +16,8 @@ const (
 	cpuByRDPID
 )
 
-// CPU returns the number of the processor that the caller runs on, as the kernel
-// counts them, without a system call where the processor can tell. Unless
-// the thread is bound it may be outdated at once.
+// CPU returns the number of the processor that the caller runs on, as the kernel counts them, without a system call
+// where the processor can tell. Unless the thread is bound it may be outdated at once.
 func CPU() int {
 	switch howCPU {
 	case cpuByRDPID:
@@ -41,8 +39,8 @@ func chooseCPU() int {
 	return cpuBySyscall
 }
 
-// agrees tells whether an instruction returns what the system call returns; if the thread moves in between it tries again. It is
-// false under a kernel or sandbox that does not set TSC_AUX.
+// agrees reports whether an instruction returns what the system call returns; if the thread moves in between it tries
+// again. It is false under a kernel or sandbox that does not set TSC_AUX.
 func agrees(read func() uint32) bool {
 	for range 100 {
 		before := int(read() & auxCPU)

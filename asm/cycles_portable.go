@@ -6,8 +6,8 @@ import "time"
 
 var processStart = time.Now()
 
-// Cycles returns the monotonic clock in nanoseconds since the process started:
-// the twin of the cycle counter, with a rate of 1 GHz.
+// Cycles returns the monotonic clock in nanoseconds since the process started: the twin of the cycle counter, with a
+// rate of 1 GHz.
 func Cycles() int64 { return int64(time.Since(processStart)) }
 
 // announcedHz returns the rate of Cycles in Hz, which here counts nanoseconds.

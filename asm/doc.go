@@ -1,6 +1,5 @@
-// Package asm holds the few machine primitives that the layers above need and
-// that Go does not offer: one instruction each, wrapped in the smallest possible
-// assembly, with a twin in Go for every other architecture.
+// Package asm holds the few machine primitives that the layers above need and that Go does not offer: one instruction
+// each, wrapped in the smallest possible assembly, with a twin in Go for every other architecture.
 //
 //	began := asm.Cycles()
 //	for range 100 {
@@ -25,17 +24,15 @@
 //	Copy        REP MOVSB on Zen 5         builtin copy             builtin copy; race builds, too
 //	Store...    MOV                        atomic store             atomic store; race builds, too
 //
-// The twins are chosen by GOARCH, or on every architecture by the build tag
-// `portable`, which is how they are tested. CPU needs Linux for
-// any of its forms; elsewhere it answers -1, which means "unknown".
+// The twins are chosen by GOARCH, or on every architecture by the build tag `portable`, which is how they are tested.
+// CPU needs Linux for any of its forms; elsewhere it answers -1, which means "unknown".
 //
 // # Layout
 //
-// One primitive, one name: pause_amd64.s, pause_arm64.s, pause_asm.go (the
-// declaration) and pause_portable.go (the twin). Nothing in the assembly loops
-// or calls: Go cannot preempt assembly, so a loop there could hold up a
-// garbage collection. REP MOVSB takes as long as what it copies, which its
-// callers bound. All of it is NOSPLIT and without a frame.
+// One primitive, one name: pause_amd64.s, pause_arm64.s, pause_asm.go (the declaration) and pause_portable.go (the
+// twin). Nothing in the assembly loops or calls: Go cannot preempt assembly, so a loop there could hold up a garbage
+// collection. REP MOVSB takes as long as what it copies, which its callers bound. All of it is NOSPLIT and without a
+// frame.
 //
 // # What is checked, and when
 //

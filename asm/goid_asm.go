@@ -7,16 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// gWord reads the word at that offset in the runtime's descriptor of the
-// goroutine that calls.
+// gWord reads the word at that offset in the runtime's descriptor of the goroutine that calls.
 //
 //go:noescape
 func gWord(offset uintptr) uint64
 
-// GoID returns the number of the goroutine that calls, as stack traces show it.
-// Unlike G it is never given to another goroutine. It takes two nanoseconds if the
-// first call has found where the runtime keeps the number; otherwise, and at the
-// first call, some microseconds.
+// GoID returns the number of the goroutine that calls, as stack traces show it. Unlike G it is never given to another
+// goroutine. It takes two nanoseconds if the first call has found where the runtime keeps the number; otherwise, and at
+// the first call, some microseconds.
 func GoID() uint64 {
 	if at := goIDOffset.Load(); at != 0 {
 		return gWord(uintptr(at))

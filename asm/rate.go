@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rate converts between cycles and nanoseconds in 32.32 fixed point: a relative
-// error below 1e-9 at 1 GHz and more, 2e-7 at worst, for a counter of 1 MHz.
+// rate converts between cycles and nanoseconds in 32.32 fixed point: a relative error below 1e-9 at 1 GHz and more,
+// 2e-7 at worst, for a counter of 1 MHz.
 type rate struct {
 	nanosPerCycle uint64
 	cyclesPerNano uint64
@@ -30,10 +30,9 @@ var (
 	started = readCounter()
 )
 
-// Nanos converts a number of cycles (a difference of two values of Cycles) to
-// nanoseconds. Negative ones, which two processors can produce, give 0; what
-// does not fit gives the largest int64. The first call of the process
-// calibrates, which may spin for 2 ms; every other one takes about 2 ns.
+// Nanos converts a number of cycles (a difference of two values of Cycles) to nanoseconds. Negative ones, which two
+// processors can produce, give 0; what does not fit gives the largest int64. The first call of the process calibrates,
+// which may spin for 2 ms; every other one takes about 2 ns.
 func Nanos(cycles int64) int64 {
 	r := settled.Load()
 	if r == nil {
@@ -42,8 +41,7 @@ func Nanos(cycles int64) int64 {
 	return scale(cycles, r.nanosPerCycle)
 }
 
-// ToCycles converts nanoseconds to cycles, with the same limits and costs as
-// Nanos.
+// ToCycles converts nanoseconds to cycles, with the same limits and costs as Nanos.
 func ToCycles(ns int64) int64 {
 	r := settled.Load()
 	if r == nil {
@@ -73,17 +71,15 @@ func newRate(hz float64) *rate {
 	}
 }
 
-// settle calibrates and publishes the result. Several callers may do it at once,
-// each for itself, without a lock that an LWP would have to block on; the
-// first one wins and all of them use its rate.
+// settle calibrates and publishes the result. Several callers may do it at once, each for itself, without a lock that
+// an LWP would have to block on; the first one wins and all of them use its rate.
 func settle() *rate {
 	hz, exact := announcedHz()
 	settled.CompareAndSwap(nil, newRate(calibrate(float64(hz), exact, started)))
 	return settled.Load()
 }
 
-// calibrate returns the rate in Hz: the announced one if it is exact or agrees
-// with the clock, else a measured one.
+// calibrate returns the rate in Hz: the announced one if it is exact or agrees with the clock, else a measured one.
 func calibrate(announced float64, exact bool, from counterReading) float64 {
 	if exact {
 		return announced
@@ -96,8 +92,7 @@ func calibrate(announced float64, exact bool, from counterReading) float64 {
 	if hz := measure(from, measureSpan); hz != 0 {
 		return hz
 	}
-	// The counter jumped while we watched it (suspended, migrated): watch it
-	// again from now on.
+	// The counter jumped while we watched it (suspended, migrated): watch it again from now on.
 	if hz := measure(readCounter(), measureSpan); hz != 0 {
 		return hz
 	}
@@ -115,8 +110,8 @@ func readCounter() counterReading {
 	return counterReading{cycles, at}
 }
 
-// ReadBeside reads the counter and another clock at the same moment: of a few tries it keeps the one that was interrupted
-// least. It takes about half a microsecond.
+// ReadBeside reads the counter and another clock at the same moment: of a few tries it keeps the one that was
+// interrupted least. It takes about half a microsecond.
 func ReadBeside[T any](clock func() T) (cycles int64, at T) {
 	narrowest := int64(math.MaxInt64)
 	for try := range 5 {

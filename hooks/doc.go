@@ -1,6 +1,5 @@
-// Package hooks keeps the functions that a scheduler calls where it has
-// a moment to spare: on an idle virtual processor (VP), at a context switch, on a timer tick,
-// when a thread yields, when it enters a call that may block.
+// Package hooks keeps the functions that a scheduler calls where it has a moment to spare: on an idle virtual processor
+// (VP), at a context switch, on a timer tick, when a thread yields, when it enters a call that may block.
 //
 //	var set hooks.Set // a scheduler has one: s.Hooks()
 //	looks := 0
@@ -16,10 +15,9 @@
 //	h.Unregister()
 //
 // The progress engine and the tasklets register their functions here; the scheduler fires. Neither knows the other. The
-// points are those of Marcel, from which PIOMan polls the networks (Danjean:
-// "Contribution à l'élaboration d'ordonnanceurs de processus légers performants
-// et portables pour architectures multiprocesseurs", 2004; Trahay, Denis: "A
-// scalable and generic task scheduling system for communication libraries", 2009).
+// points are those of Marcel, from which PIOMan polls the networks (Danjean: "Contribution à l'élaboration
+// d'ordonnanceurs de processus légers performants et portables pour architectures multiprocesseurs", 2004; Trahay,
+// Denis: "A scalable and generic task scheduling system for communication libraries", 2009).
 //
 //	sched                        hooks.Set                          users
 //	                        +---------------------------+
@@ -30,13 +28,12 @@
 //	Lock, Recv..-- Fire --> | Library -> [T -100]       |
 //	                        +---------------------------+
 //
-// A hook is called in the name of a VP, whose number it gets. Hooks of Idle,
-// Switch, Yield and Library run on the VP's own LWP. Hooks of Timer do not: the scheduler's clock, an OS
-// thread of its own, fires them in the name of one VP after the other, while the VP's thread computes
-// on. Only for a VP whose thread polls (sched.Poll) that thread fires them itself. What a hook remembers
-// of each VP belongs into a PerVP, which keeps a state for every VP on cache lines of its own and passes
-// it to the hook. The hook's answer, the Verdict, says whether the hook must be called again before the VP
-// sleeps, so that an idle loop knows whether to call it at once, for a while longer, or no more.
+// A hook is called in the name of a VP, whose number it gets. Hooks of Idle, Switch, Yield and Library run on the VP's
+// own LWP. Hooks of Timer do not: the scheduler's clock, an OS thread of its own, fires them in the name of one VP
+// after the other, while the VP's thread computes on. Only for a VP whose thread polls (sched.Poll) that thread fires
+// them itself. What a hook remembers of each VP belongs into a PerVP, which keeps a state for every VP on cache lines
+// of its own and passes it to the hook. The hook's answer, the Verdict, says whether the hook must be called again
+// before the VP sleeps, so that an idle loop knows whether to call it at once, for a while longer, or no more.
 //
 // # Guarantees
 //

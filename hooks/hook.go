@@ -2,9 +2,9 @@ package hooks
 
 import "sync/atomic"
 
-// Func is the function of a hook. vp is the number of the VP in whose name it is
-// called. It must not block and must not switch threads. Calls for several VPs may run at the
-// same time, and so may a call on the clock and one on the VP itself.
+// Func is the function of a hook. vp is the number of the VP in whose name it is called. It must not block and must not
+// switch threads. Calls for several VPs may run at the same time, and so may a call on the clock and one on the VP
+// itself.
 type Func func(vp int) Verdict
 
 // Hook is one registration. The pointer that Register returned is valid for ever.
@@ -24,7 +24,7 @@ type need struct {
 	mask, most uint64
 }
 
-// none tells whether the hook has nothing to do. A masked word of 0 less 1 wraps around, and is more than most.
+// none reports whether the hook has nothing to do. A masked word of 0 less 1 wraps around, and is more than most.
 func (n *need) none() bool { return n.word != nil && n.word.Load()&n.mask-1 >= n.most }
 
 // or returns the condition under which n or m has something to do; if one need cannot express that,

@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// hookList is a point's hooks in order of priority; it is never changed once it is
-// published. Writers replace it by compare-and-swap against each other; walks
-// only load it. A list cannot come back at the same address while a writer
+// hookList is a point's hooks in order of priority; it is never changed once it is published. Writers replace it by
+// compare-and-swap against each other; walks only load it. A list cannot come back at the same address while a writer
 // still holds it, for the collector sees the writer: no ABA.
 type hookList struct {
 	hooks []*Hook
@@ -34,7 +33,7 @@ func (l *hookList) all() []*Hook {
 	return l.hooks
 }
 
-// idle tells whether no hook of l has anything to do.
+// idle reports whether no hook of l has anything to do.
 func (l *hookList) idle() bool { return l.need.none() }
 
 // insert adds h to a list, behind all hooks of the same or a lower priority number.
@@ -67,8 +66,8 @@ func remove(at *atomic.Pointer[hookList], h *Hook) {
 	}
 }
 
-// walk calls the hooks of point p that have something to do and are not unregistered, and returns the greatest verdict. A value
-// above Busy counts as Busy.
+// walk calls the hooks of point p that have something to do and are not unregistered, and returns the greatest verdict.
+// A value above Busy counts as Busy.
 func (s *Set) walk(p Point, vp int) Verdict {
 	verdict := Quiet
 	for _, h := range s.points[p].Load().all() {

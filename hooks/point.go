@@ -10,8 +10,8 @@ const (
 	Idle Point = iota
 	// Switch is fired when a VP has just switched to another thread, on that thread.
 	Switch
-	// Timer is fired once a period: by the scheduler's clock, in the name of each VP in turn, or by a thread that polls,
-	// for its own VP.
+	// Timer is fired once a period: by the scheduler's clock, in the name of each VP in turn, or by a thread that
+	// polls, for its own VP.
 	Timer
 	// Yield is fired by a thread that yields, before it looks for another thread to run.
 	Yield
@@ -31,8 +31,9 @@ func (p Point) String() string {
 	return "point " + strconv.Itoa(int(p))
 }
 
-// Verdict is a hook's answer: whether the hook must be called again before the VP sleeps. It tells an idle VP what to do
-// next, and the scheduler's clock whether it may stop ticking. The greatest verdict of all hooks of the point counts.
+// Verdict is a hook's answer: whether the hook must be called again before the VP sleeps. It tells an idle VP what to
+// do next, and the scheduler's clock whether it may stop ticking. The greatest verdict of all hooks of the point
+// counts.
 type Verdict uint8
 
 const (

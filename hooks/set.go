@@ -6,20 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// Each point is one atomic pointer to an immutable slice of hooks, in order of
-// priority; nil when there is none. Register and Unregister copy the slice,
-// change the copy, and swing the pointer with a compare-and-swap, again if
-// another writer was faster. Fire loads the pointer and walks what it finds:
-// no lock, no reference count, nothing written, so that any number of
-// CPUs can fire at once without exchanging a cache line. The collector
-// frees old slices when the last one that walks them is through.
+// Each point is one atomic pointer to an immutable slice of hooks, in order of priority; nil when there is none.
+// Register and Unregister copy the slice, change the copy, and swing the pointer with a compare-and-swap, again if
+// another writer was faster. Fire loads the pointer and walks what it finds: no lock, no reference count, nothing
+// written, so that any number of CPUs can fire at once without exchanging a cache line. The collector frees old slices
+// when the last one that walks them is through.
 //
-// A walk may therefore meet a hook that was unregistered meanwhile. So each hook
-// carries a mark, set before the slice is changed and looked at immediately before
-// each call: a call begins where the mark is found unset. The rejected alternatives:
-// a read-write lock would bounce its count between all CPUs at every idle
-// poll; waiting in Unregister until all walks are through would deadlock a hook
-// that unregisters itself.
+// A walk may therefore meet a hook that was unregistered meanwhile. So each hook carries a mark, set before the slice
+// is changed and looked at immediately before each call: a call begins where the mark is found unset. The rejected
+// alternatives: a read-write lock would bounce its count between all CPUs at every idle poll; waiting in Unregister
+// until all walks are through would deadlock a hook that unregisters itself.
 
 // Errors of Register, for errors.Is.
 var (
@@ -37,10 +33,9 @@ type Set struct {
 	_      [128]byte
 }
 
-// Register adds f to point p; hooks with a lower priority number run first,
-// equal ones in the order in which they came. The name is for people, and need
-// not be unique. It never blocks and is visible to every Fire that begins
-// after it returned.
+// Register adds f to point p; hooks with a lower priority number run first, equal ones in the order in which they came.
+// The name is for people, and need not be unique. It never blocks and is visible to every Fire that begins after it
+// returned.
 func (s *Set) Register(p Point, priority int, name string, f Func) (*Hook, error) {
 	return s.RegisterWhile(p, priority, name, nil, 0, f)
 }
@@ -71,8 +66,8 @@ func (s *Set) RegisterWithin(p Point, priority int, name string, word *atomic.Ui
 	return h, nil
 }
 
-// Fire calls the hooks of point p in the name of VP vp (at least 0; it is not checked)
-// and returns the greatest of their verdicts; Quiet if there is no hook, or no such point.
+// Fire calls the hooks of point p in the name of VP vp (at least 0; it is not checked) and returns the greatest of
+// their verdicts; Quiet if there is no hook, or no such point.
 func (s *Set) Fire(p Point, vp int) Verdict {
 	if s.points[p].Load() == nil { // this much is inlined; see Silent
 		return Quiet
@@ -80,7 +75,7 @@ func (s *Set) Fire(p Point, vp int) Verdict {
 	return s.walk(p, vp)
 }
 
-// Silent tells whether Fire would call no hook now: no hook is registered at point p, or none has
+// Silent reports whether Fire would call no hook now: no hook is registered at point p, or none has
 // anything to do. It sees the latter only if all hooks of p were registered by RegisterWhile with the
 // same word, or by RegisterWithin with the same word and bounds. It is inlined, for callers that fire
 // often.
@@ -89,13 +84,12 @@ func (s *Set) Silent(p Point) bool {
 	return l == nil || l.idle()
 }
 
-// Empty tells whether nothing is registered at point p.
+// Empty reports whether nothing is registered at point p.
 func (s *Set) Empty(p Point) bool {
 	return s.points[p].Load() == nil
 }
 
-// Registered returns the names of the hooks of point p in the order in which Fire
-// calls them.
+// Registered returns the names of the hooks of point p in the order in which Fire calls them.
 func (s *Set) Registered(p Point) []string {
 	if s == nil {
 		return nil

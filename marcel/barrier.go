@@ -58,15 +58,15 @@ func (b *Barrier) advance() *sched.Waiter {
 	return b.q.PopAll()
 }
 
-// Wait arrives, and waits until the phase ends; the last one to arrive does not
-// block, wakes the others and gets true. The barrier is then ready for the next phase.
+// Wait arrives, and waits until the phase ends; the last one to arrive does not block, wakes the others and gets true.
+// The barrier is then ready for the next phase.
 func (b *Barrier) Wait() (last bool) {
 	last, _ = b.wait(nil)
 	return last
 }
 
-// TryWait is Wait if the caller is the last one to arrive: then it returns true. Otherwise it returns false, and the caller does
-// not count as arrived. It does not block.
+// TryWait is Wait if the caller is the last one to arrive: then it returns true. Otherwise it returns false, and the
+// caller does not count as arrived. It does not block.
 func (b *Barrier) TryWait() (last bool) {
 	holding(&b.mu, func() *sched.Waiter {
 		if last = b.arrived+1 >= b.n; last {
@@ -77,8 +77,8 @@ func (b *Barrier) TryWait() (last bool) {
 	return last
 }
 
-// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the caller does not count as arrived. If d <= 0 it
-// is TryWait.
+// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the caller does not count as arrived. If
+// d <= 0 it is TryWait.
 func (b *Barrier) WaitTimeout(d time.Duration) bool {
 	if d <= 0 {
 		return b.TryWait()
@@ -125,7 +125,7 @@ func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
 // Wait waits until the phase has ended: until all parties have arrived.
 func (p Phase) Wait() { _ = p.wait(nil) }
 
-// TryWait tells whether the phase has ended. It does not block.
+// TryWait reports whether the phase has ended. It does not block.
 func (p Phase) TryWait() (over bool) {
 	if p.b == nil {
 		return true
@@ -137,12 +137,12 @@ func (p Phase) TryWait() (over bool) {
 	return over
 }
 
-// WaitTimeout is Wait for at most d; false: the phase has not ended in time. The
-// arrival stands, and p may be waited for again. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d; false: the phase has not ended in time. The arrival stands, and p may be waited
+// for again. If d <= 0 it is TryWait.
 func (p Phase) WaitTimeout(d time.Duration) bool { return p.wait(within(d)) == nil }
 
-// WaitContext is Wait until ctx is done: then it returns the cause, also if the
-// phase had ended. The arrival stands, and p may be waited for again.
+// WaitContext is Wait until ctx is done: then it returns the cause, also if the phase had ended. The arrival stands,
+// and p may be waited for again.
 func (p Phase) WaitContext(ctx context.Context) error { return until(ctx, p.wait) }
 
 func (p Phase) wait(lim *sched.Limit) error {

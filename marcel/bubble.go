@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/place"
 )
 
-// Bubble is a group of threads and bubbles that are scheduled together: see
-// [place.Bubble]. Fill it (Attr.Bubble, Insert), Wake it, Join it.
+// Bubble is a group of threads and bubbles that are scheduled together: see [place.Bubble]. Fill it (Attr.Bubble,
+// Insert), Wake it, Join it.
 type Bubble = place.Bubble
 
 // BubblePolicy maps bubbles onto the machine; programs may have their own.
@@ -38,8 +38,8 @@ var (
 	ErrNoBubble     = place.ErrNoBubble
 )
 
-// NewBubble makes an empty bubble for the scheduler of the calling thread, from a
-// plain goroutine for the default one. See [place.NewBubble].
+// NewBubble makes an empty bubble for the scheduler of the calling thread, from a plain goroutine for the default one.
+// See [place.NewBubble].
 func NewBubble(policy BubblePolicy) *Bubble { return NewBubbleOn(sched.Current(), policy) }
 
 // NewBubbleOn is NewBubble for threads of scheduler s.
@@ -48,6 +48,6 @@ func NewBubbleOn(s *sched.Scheduler, policy BubblePolicy) *Bubble { return place
 // BubbleOf returns the bubble that a thread is in; nil if none, or it has ended.
 func BubbleOf(t Thread) *Bubble { return place.Of(t) }
 
-// NewGang makes a Gang policy, for one bubble, whose gangs get time slices of that
-// length, or of place.DefaultGangSlice if it is not positive.
+// NewGang makes a Gang policy, for one bubble, whose gangs get time slices of that length, or of place.DefaultGangSlice
+// if it is not positive.
 func NewGang(slice time.Duration) *Gang { return place.NewGang(slice) }

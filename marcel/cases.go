@@ -25,7 +25,8 @@ func (a *semaphoreCase) Enlist(w *sched.Waiter) bool {
 func (a *semaphoreCase) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *semaphoreCase) Taken(*sched.Waiter) bool { return true }
 
-// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It tells whether it did.
+// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It tells whether
+// it did.
 func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
 	c := sched.Visit()
 	mu.Lock()
@@ -50,16 +51,13 @@ func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	c.Leave()
 }
 
-// Case returns the case "Wait". L is to be locked when Select is called, which
-// unlocks it while it waits, and returns with L locked, whichever case was
-// taken; if it does not have to wait L stays locked all the time. The case is
-// taken by a Signal or Broadcast that comes while Select waits, so it is never
-// ready at once. Cases of several conditions may share an L. Select panics if L
-// is not locked.
+// Case returns the case "Wait". L is to be locked when Select is called, which unlocks it while it waits, and returns
+// with L locked, whichever case was taken; if it does not have to wait L stays locked all the time. The case is taken
+// by a Signal or Broadcast that comes while Select waits, so it is never ready at once. Cases of several conditions may
+// share an L. Select panics if L is not locked.
 //
-// Beside a case that may be woken for nothing (a pioman.Completion, of which
-// another bit was set) it may be taken without a signal: wait in a loop, as
-// always.
+// Beside a case that may be woken for nothing (a pioman.Completion, of which another bit was set) it may be taken
+// without a signal: wait in a loop, as always.
 func (c *Cond) Case() Case {
 	_ = &c.mu
 	return (*condCase)(c)
@@ -117,8 +115,7 @@ func firstGuarded(cases []Case) int {
 	return -1
 }
 
-// After returns a case that can be taken d after the beginning of each Select that
-// waits for it; at once if d <= 0.
+// After returns a case that can be taken d after the beginning of each Select that waits for it; at once if d <= 0.
 func After(d time.Duration) Case { return &afterCase{d} }
 
 // afterCase is the Case of After.
@@ -134,9 +131,8 @@ func (a *afterCase) Enlist(w *sched.Waiter) bool {
 func (a *afterCase) Withdraw(*sched.Waiter)   {}
 func (a *afterCase) Taken(*sched.Waiter) bool { return true }
 
-// Done returns a case that can be taken when ctx is done, as often as it is asked
-// for. On a thread a Select that has to wait for it allocates
-// (context.AfterFunc).
+// Done returns a case that can be taken when ctx is done, as often as it is asked for. On a thread a Select that has to
+// wait for it allocates (context.AfterFunc).
 func Done(ctx context.Context) Case {
 	if ctx == nil {
 		panic("marcel: Done of a nil context")
@@ -152,9 +148,8 @@ func (d *doneCase) Enlist(w *sched.Waiter) bool { return w.BoundedWait().Watch(w
 func (d *doneCase) Withdraw(w *sched.Waiter)    { w.BoundedWait().Unwatch(w) }
 func (d *doneCase) Taken(*sched.Waiter) bool    { return true }
 
-// Ended returns a case that can be taken when t has ended, also long after that.
-// t.Join, which then does not wait, tells how it ended. For a thread alone there are
-// JoinTimeout and JoinContext.
+// Ended returns a case that can be taken when t has ended, also long after that. t.Join, which then does not wait,
+// tells how it ended. For a thread alone there are JoinTimeout and JoinContext.
 func Ended(t Thread) Case { return &endedCase{t} }
 
 // endedCase is the Case of Ended.

@@ -2,18 +2,17 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// ChanReceiver is the case of a receive from a Go channel. It is made once, by
-// ReceiveFrom, and may be used by one Select at a time, again and again.
+// ChanReceiver is the case of a receive from a Go channel. It is made once, by ReceiveFrom, and may be used by one
+// Select at a time, again and again.
 //
-// A channel cannot be told to wake a thread, so while a Select waits a goroutine
-// receives in its name. It is told to stop when another case has won. A value
-// that arrives just then is not lost: the ChanReceiver keeps it, and the next
-// Select, or TryRecv, gets it first. So as long as it is used all values come out,
-// once and in the order of the channel; a receiver that gives it up while others go on to
-// receive from the channel calls Stop, and gets a value that was kept.
+// A channel cannot be told to wake a thread, so while a Select waits a goroutine receives in its name. It is told to
+// stop when another case has won. A value that arrives just then is not lost: the ChanReceiver keeps it, and the next
+// Select, or TryRecv, gets it first. So as long as it is used all values come out, once and in the order of the
+// channel; a receiver that gives it up while others go on to receive from the channel calls Stop, and gets a value that
+// was kept.
 //
-// There is no such case for sends: a value that was sent while another case won
-// could not be taken back. That is what a Mailbox is for.
+// There is no such case for sends: a value that was sent while another case won could not be taken back. That is what a
+// Mailbox is for.
 type ChanReceiver[T any] struct {
 	Value T    // what was received, after the case was taken
 	OK    bool // false: the channel is closed and empty
@@ -46,18 +45,16 @@ const (
 	stopping                   // the goroutine may still receive a value before it gets the token
 )
 
-// ReceiveFrom returns a case that can be taken when a receive from ch would not
-// wait. Then Value and OK say what came, as in v, ok := <-ch. A nil channel is
-// never ready.
+// ReceiveFrom returns a case that can be taken when a receive from ch would not wait. Then Value and OK say what came,
+// as in v, ok := <-ch. A nil channel is never ready.
 func ReceiveFrom[T any](ch <-chan T) *ChanReceiver[T] {
 	r := &ChanReceiver[T]{ch: ch, stop: make(chan struct{}, 1)}
 	r.run = r.receive
 	return r
 }
 
-// TryRecv receives a value if one is there, or was kept; taken: v and ok are
-// valid. It may wait for a moment, until the goroutine of the last Select has
-// stopped.
+// TryRecv receives a value if one is there, or was kept; taken: v and ok are valid. It may wait for a moment, until the
+// goroutine of the last Select has stopped.
 func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	r.settle()
 	if r.hasKept {
@@ -72,8 +69,8 @@ func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	}
 }
 
-// Stop waits for a moment until no goroutine receives from the channel in r's name, and
-// returns the value that was kept, if any. r may be used again.
+// Stop waits for a moment until no goroutine receives from the channel in r's name, and returns the value that was
+// kept, if any. r may be used again.
 func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 	r.settle()
 	return r.take()

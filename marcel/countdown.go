@@ -10,9 +10,8 @@ import (
 // countdown is a number from 0 to mostCounted, and the threads that wait until it is 0: what a Latch and a
 // WaitGroup have in common.
 //
-// The state is the number, times two, plus one if there may be waiters. Changes
-// are compare-and-swaps; the one to 0 that ends a wait, and those that make
-// a thread wait, are made under mu. So a wait belongs to the round in which it
+// The state is the number, times two, plus one if there may be waiters. Changes are compare-and-swaps; the one to 0
+// that ends a wait, and those that make a thread wait, are made under mu. So a wait belongs to the round in which it
 // began, even if the number rises again at once.
 type countdown struct {
 	state atomic.Int64
@@ -23,7 +22,7 @@ type countdown struct {
 // mostCounted is the largest number: the state has one more bit, for the waiters.
 const mostCounted = math.MaxInt64 >> 1
 
-// zero tells whether the number is 0.
+// zero reports whether the number is 0.
 func (d *countdown) zero() bool { return d.state.Load() < 2 }
 
 // add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative, or too large,

@@ -1,7 +1,6 @@
-// Package marcel gives a Go program user-space threads that our own scheduler
-// runs on bound OS threads, and what they need to work together: semaphores,
-// mutexes, conditions, barriers, mailboxes, timers, and Select, which waits for
-// any of several.
+// Package marcel gives a Go program user-space threads that our own scheduler runs on bound OS threads, and what they
+// need to work together: semaphores, mutexes, conditions, barriers, mailboxes, timers, and Select, which waits for any
+// of several.
 //
 //	func fib(n int) (a int) {
 //		if n < 2 {
@@ -29,18 +28,15 @@
 //	              |            |
 //	CPUs         #0           #1              each LWP is bound to its VP's CPU
 //
-// This is an M:N scheduler, on two levels. Of the threads of a VP one runs; it
-// runs until it waits, yields, ends, or has had its slice (5 ms) while others are
-// ready. The switch to the next one is made here, in user space, straight from
-// thread to thread. A VP without work takes threads from another one, unless
-// they are bound (Attr.VPs); so a thread may come back from any wait on another
-// VP. A VP with nothing to do fires the idle hooks, from which package pioman
-// polls networks, then sleeps without using the CPU.
+// This is an M:N scheduler, on two levels. Of the threads of a VP one runs; it runs until it waits, yields, ends, or
+// has had its slice (5 ms) while others are ready. The switch to the next one is made here, in user space, straight
+// from thread to thread. A VP without work takes threads from another one, unless they are bound (Attr.VPs); so a
+// thread may come back from any wait on another VP. A VP with nothing to do fires the idle hooks, from which package
+// pioman polls networks, then sleeps without using the CPU.
 //
-// Package sched has the scheduler, its configuration (Configure, before the first
-// use; New for schedulers beside the default one), its hooks, and the protocols
-// in its README. The default scheduler starts by itself when it is first needed
-// and has one VP per CPU that the process may use.
+// Package sched has the scheduler, its configuration (Configure, before the first use; New for schedulers beside the
+// default one), its hooks, and the protocols in its README. The default scheduler starts by itself when it is first
+// needed and has one VP per CPU that the process may use.
 //
 // # How threads differ from goroutines
 //

@@ -6,10 +6,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// For calls f for each i from 0 to n-1, on all VPs of the default scheduler at once, and returns when all calls have returned. A
-// thread takes grain consecutive calls at a time; choose grain so that they take some microseconds; below 1 it is 1. The order of
-// the calls is not fixed. A thread that calls For makes calls as well; a goroutine only waits. A panic in f ends the program, as
-// that of any thread does.
+// For calls f for each i from 0 to n-1, on all VPs of the default scheduler at once, and returns when all calls have
+// returned. A thread takes grain consecutive calls at a time; choose grain so that they take some microseconds; below 1
+// it is 1. The order of the calls is not fixed. A thread that calls For makes calls as well; a goroutine only waits. A
+// panic in f ends the program, as that of any thread does.
 //
 //	marcel.For(len(rows), 8, func(i int) { solve(rows[i]) })
 func For(n, grain int, f func(i int)) {

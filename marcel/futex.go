@@ -25,8 +25,8 @@ type Futex struct {
 	places shelf.List[queuePlace]
 }
 
-// queuePlace is the place of one waiting thread or goroutine. It stands in the list of one Futex at a time, which Requeue may
-// change; so its waiter parks in a sched.WaitQueue of its own, whose lock stays the same.
+// queuePlace is the place of one waiting thread or goroutine. It stands in the list of one Futex at a time, which
+// Requeue may change; so its waiter parks in a sched.WaitQueue of its own, whose lock stays the same.
 //
 // Order of locks: Futex.mu, queuePlace.mu. Of two Futexes, Requeue only tries the lock of the second one.
 //
@@ -47,21 +47,19 @@ type queuePlace struct {
 
 var placePool = sync.Pool{New: func() any { return &queuePlace{} }}
 
-// Wait waits until it is woken if *word is old; else it returns false at once. A
-// change of *word that was followed by a Wake is never missed. After a wake-up
-// the word may have any value: call it in a loop.
+// Wait waits until it is woken if *word is old; else it returns false at once. A change of *word that was followed by a
+// Wake is never missed. After a wake-up the word may have any value: call it in a loop.
 func (q *Futex) Wait(word *atomic.Uint32, old uint32) (woken bool) {
 	return q.wait(word, old, nil) == nil
 }
 
-// WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was
-// not old, or the caller was not woken in time.
+// WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was not old, or the caller was not woken
+// in time.
 func (q *Futex) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
 	return q.wait(word, old, within(d)) == nil
 }
 
-// WaitContext is Wait until ctx is done: then it returns the cause. It returns
-// ErrChanged if *word was not old.
+// WaitContext is Wait until ctx is done: then it returns the cause. It returns ErrChanged if *word was not old.
 func (q *Futex) WaitContext(ctx context.Context, word *atomic.Uint32, old uint32) error {
 	return until(ctx, func(lim *sched.Limit) error { return q.wait(word, old, lim) })
 }
@@ -114,8 +112,7 @@ func (p *queuePlace) leave() {
 	c.Leave()
 }
 
-// Wake wakes up to n of the waiters, and returns how many they were. It never
-// blocks.
+// Wake wakes up to n of the waiters, and returns how many they were. It never blocks.
 func (q *Futex) Wake(n int) (woken int) {
 	_ = &q.mu
 	c := sched.Visit()

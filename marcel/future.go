@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Future is the value that a thread made by Compute will return. Any number of threads and goroutines may use it at a time.
+// Future is the value that a thread made by Compute will return. Any number of threads and goroutines may use it at a
+// time.
 type Future[T any] struct {
 	thread Thread
 	value  T
@@ -25,8 +26,8 @@ func ComputeWith[T any](a Attr, f func() T) *Future[T] {
 	return v
 }
 
-// Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError of a
-// thread with Attr.Catch; then the value is the zero one. It may be called any number of times.
+// Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError
+// of a thread with Attr.Catch; then the value is the zero one. It may be called any number of times.
 func (v *Future[T]) Join() (T, error) { return v.result(v.thread.Join()) }
 
 // TryJoin is Join if the thread has ended. It does not block.

@@ -9,12 +9,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Group runs functions that may fail as threads, and waits for all of them: what
-// errgroup.Group (golang.org/x/sync) is to goroutines. The first error is what Wait
-// returns; the others are dropped. With NewGroup that error also cancels a context, so
-// that the others can give up. Its methods may be called by threads and goroutines. The
-// zero value is a group without a context and without a limit. It takes 72 bytes and must
-// not be copied after first use.
+// Group runs functions that may fail as threads, and waits for all of them: what errgroup.Group (golang.org/x/sync) is
+// to goroutines. The first error is what Wait returns; the others are dropped. With NewGroup that error also cancels a
+// context, so that the others can give up. Its methods may be called by threads and goroutines. The zero value is a
+// group without a context and without a limit. It takes 72 bytes and must not be copied after first use.
 type Group struct {
 	wg     WaitGroup
 	limit  *Semaphore              // has a unit for each function that may still begin; nil: no limit
@@ -23,9 +21,8 @@ type Group struct {
 	err    error                   // the first error; the thread that has set failed writes it before it counts as done
 }
 
-// NewGroup returns a group, and a context derived from ctx for its functions, which is
-// cancelled by the first of them that fails, with its error as the cause, and else when
-// Wait returns.
+// NewGroup returns a group, and a context derived from ctx for its functions, which is cancelled by the first of them
+// that fails, with its error as the cause, and else when Wait returns.
 func NewGroup(ctx context.Context) (*Group, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return &Group{cancel: cancel}, ctx
@@ -108,12 +105,11 @@ func (g *Group) Wait() error {
 	return g.outcome()
 }
 
-// TryWait is Wait if no function is running; done: err is what Wait returns. It does not
-// block.
+// TryWait is Wait if no function is running; done: err is what Wait returns. It does not block.
 func (g *Group) TryWait() (done bool, err error) { return g.WaitTimeout(0) }
 
-// WaitTimeout is Wait for at most d. If done is true err is what Wait returns; else the
-// time was over, and the functions go on. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d. If done is true err is what Wait returns; else the time was over, and the
+// functions go on. If d <= 0 it is TryWait.
 func (g *Group) WaitTimeout(d time.Duration) (done bool, err error) {
 	if !g.wg.WaitTimeout(d) {
 		return false, nil
@@ -121,8 +117,7 @@ func (g *Group) WaitTimeout(d time.Duration) (done bool, err error) {
 	return true, g.outcome()
 }
 
-// WaitContext is Wait until ctx is done: then it returns the cause, and the functions go
-// on.
+// WaitContext is Wait until ctx is done: then it returns the cause, and the functions go on.
 func (g *Group) WaitContext(ctx context.Context) error {
 	if err := g.wg.WaitContext(ctx); err != nil {
 		return err
@@ -130,8 +125,8 @@ func (g *Group) WaitContext(ctx context.Context) error {
 	return g.outcome()
 }
 
-// Case returns the case "Wait", to be taken when no function is running; Wait, which
-// then does not wait, tells how they ended.
+// Case returns the case "Wait", to be taken when no function is running; Wait, which then does not wait, tells how they
+// ended.
 func (g *Group) Case() Case { return g.wg.Case() }
 
 // outcome returns the first error, and cancels the context of NewGroup. All functions have returned.

@@ -2,9 +2,9 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// Key gives each thread a value of its own: POSIX thread-specific data. The zero value is a key without a destructor; NewKey
-// makes a key that has one. All methods act on the value of the calling thread, which no other thread sees; they do not block.
-// The first Set of a thread allocates, later ones do not. A key must not be copied after first use.
+// Key gives each thread a value of its own: POSIX thread-specific data. The zero value is a key without a destructor;
+// NewKey makes a key that has one. All methods act on the value of the calling thread, which no other thread sees; they
+// do not block. The first Set of a thread allocates, later ones do not. A key must not be copied after first use.
 type Key[T any] struct {
 	_       [0]sched.Spin // go vet reports copies
 	destroy func(T)
@@ -17,14 +17,12 @@ type cell[T any] struct {
 	set bool
 }
 
-// NewKey returns a key with a destructor. When a thread ends that has a value, the thread calls destroy with
-// it, after its at-exit callbacks, in the order in which the keys
-// were first set. By then Get finds no value. If destructors set values again,
-// these are destroyed as well, in four rounds at most.
+// NewKey returns a key with a destructor. When a thread ends that has a value, the thread calls destroy with it, after
+// its at-exit callbacks, in the order in which the keys were first set. By then Get finds no value. If destructors set
+// values again, these are destroyed as well, in four rounds at most.
 func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 
-// Get returns the calling thread's value; false: it has none, or the caller is a
-// plain goroutine.
+// Get returns the calling thread's value; false: it has none, or the caller is a plain goroutine.
 func (key *Key[T]) Get() (v T, ok bool) {
 	if p := key.own(); p != nil {
 		v, ok = p.v, p.set
@@ -32,8 +30,7 @@ func (key *Key[T]) Get() (v T, ok bool) {
 	return v, ok
 }
 
-// Set sets the calling thread's value; the former one is not destroyed. On a
-// plain goroutine it returns ErrNotThread.
+// Set sets the calling thread's value; the former one is not destroyed. On a plain goroutine it returns ErrNotThread.
 func (key *Key[T]) Set(v T) error {
 	p := key.own()
 	if p == nil {
@@ -46,8 +43,7 @@ func (key *Key[T]) Set(v T) error {
 	return nil
 }
 
-// Clear takes the calling thread's value away and returns it; false: it had none.
-// The destructor is not called.
+// Clear takes the calling thread's value away and returns it; false: it had none. The destructor is not called.
 func (key *Key[T]) Clear() (v T, ok bool) {
 	if p := key.own(); p != nil {
 		v, ok = p.v, p.set

@@ -17,8 +17,9 @@ import (
 //	                     even if there was nothing to wait for. It returns
 //	                     context.Cause(ctx)
 //
-// A context is the first argument, a time the last one, but for a function or a list of cases, which stands behind it. A waiter
-// that gives up has taken nothing, and no unit or message is lost: see sched.Co.WaitUntil. A nil *sched.Limit is no limit.
+// A context is the first argument, a time the last one, but for a function or a list of cases, which stands behind it.
+// A waiter that gives up has taken nothing, and no unit or message is lost: see sched.Co.WaitUntil. A nil *sched.Limit
+// is no limit.
 
 // within returns the limit of the Timeout forms.
 func within(d time.Duration) *sched.Limit {
@@ -28,8 +29,8 @@ func within(d time.Duration) *sched.Limit {
 	return &sched.Limit{Timeout: d}
 }
 
-// under returns the limit of the Context forms; an error: ctx is done already. Callers call it first, so that a nil ctx panics
-// while nothing is held.
+// under returns the limit of the Context forms; an error: ctx is done already. Callers call it first, so that a nil ctx
+// panics while nothing is held.
 func under(ctx context.Context) (*sched.Limit, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -64,8 +65,9 @@ func wait(c *sched.Co, q *sched.WaitQueue, mu *sched.Spin, lim *sched.Limit) err
 	return err
 }
 
-// holding calls do under mu, and wakes the waiters that do returns. It never blocks. It takes 3 ns longer than the same code
-// without a function, so hot paths do not use it. A caller that passes the mu of a nil primitive panics before it holds the VP.
+// holding calls do under mu, and wakes the waiters that do returns. It never blocks. It takes 3 ns longer than the same
+// code without a function, so hot paths do not use it. A caller that passes the mu of a nil primitive panics before it
+// holds the VP.
 func holding(mu *sched.Spin, do func() *sched.Waiter) {
 	c := sched.Visit()
 	mu.Lock()

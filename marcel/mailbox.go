@@ -13,8 +13,7 @@ import (
 )
 
 var (
-	// ErrClosed: a send to a Mailbox that is closed, or a receive from one that is
-	// closed and drained.
+	// ErrClosed: a send to a Mailbox that is closed, or a receive from one that is closed and drained.
 	ErrClosed = errors.New("marcel: the mailbox is closed")
 	// ErrWouldBlock: a TrySend or TryRecv that would have to wait.
 	ErrWouldBlock = errors.New("marcel: it would block")
@@ -29,12 +28,10 @@ var (
 // what is left, then fail as well. Unlike a channel's, a send to a closed mailbox is an error and no
 // panic, and closing twice does no harm.
 //
-// In the sense of the Go memory model a send is synchronized before the receive
-// of its message, with capacity 0 or a full mailbox also the receive before the
-// end of the send, and Close before whatever fails because of it.
+// In the sense of the Go memory model a send is synchronized before the receive of its message, with capacity 0 or a
+// full mailbox also the receive before the end of the send, and Close before whatever fails because of it.
 //
-// The zero value is open and has capacity 0. It must not be copied after first
-// use.
+// The zero value is open and has capacity 0. It must not be copied after first use.
 type Mailbox[T any] struct {
 	mu        sched.Spin // guards all but spare
 	closed    bool
@@ -45,8 +42,8 @@ type Mailbox[T any] struct {
 	spare     atomic.Pointer[parcel[T]] // unused parcels, a stack
 }
 
-// parcel is the note of a waiter: the message of a sender, or the place for that of a receiver. Until it wakes the waiter, only
-// the thread that has popped it uses the parcel.
+// parcel is the note of a waiter: the message of a sender, or the place for that of a receiver. Until it wakes the
+// waiter, only the thread that has popped it uses the parcel.
 type parcel[T any] struct {
 	v    T
 	ok   bool       // the message has passed; false: closed
@@ -83,8 +80,8 @@ func (m *Mailbox[T]) Cap() int { return len(m.buf) }
 
 // Send and Recv stand beside those with a limit: as one function, with a nil limit, a message takes a fifth longer.
 
-// Send sends v, or waits until there is room or, with capacity 0, a receiver. It
-// returns ErrClosed if the mailbox is closed, or gets closed while it waits.
+// Send sends v, or waits until there is room or, with capacity 0, a receiver. It returns ErrClosed if the mailbox is
+// closed, or gets closed while it waits.
 func (m *Mailbox[T]) Send(v T) error {
 	_ = &m.mu
 	c := sched.EnterLibrary()
@@ -99,8 +96,8 @@ func (m *Mailbox[T]) Send(v T) error {
 	return m.sendOutcome(p)
 }
 
-// TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or
-// ErrClosed. It never blocks, and hooks may call it.
+// TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or ErrClosed. It never blocks, and
+// hooks may call it.
 func (m *Mailbox[T]) TrySend(v T) error {
 	_ = &m.mu
 	c := sched.Visit()
@@ -114,8 +111,8 @@ func (m *Mailbox[T]) TrySend(v T) error {
 	return ErrWouldBlock
 }
 
-// SendTimeout is Send for at most d; then it returns context.DeadlineExceeded, and
-// v has not been sent. If d <= 0 it does not wait.
+// SendTimeout is Send for at most d; then it returns context.DeadlineExceeded, and v has not been sent. If d <= 0 it
+// does not wait.
 func (m *Mailbox[T]) SendTimeout(v T, d time.Duration) error {
 	return m.sendUntil(v, *within(d))
 }
@@ -148,8 +145,8 @@ func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 	return m.sendOutcome(p)
 }
 
-// put stores *v, or gives it to the receiver that has waited longest, which the caller then wakes. It returns false if it can do
-// neither. Under mu.
+// put stores *v, or gives it to the receiver that has waited longest, which the caller then wakes. It returns false if
+// it can do neither. Under mu.
 func (m *Mailbox[T]) put(v *T) (w *sched.Waiter, ok bool) {
 	if m.closed {
 		return nil, false
@@ -178,8 +175,8 @@ func (m *Mailbox[T]) store(v *T) {
 	m.n++
 }
 
-// endAtOnce ends a send or a receive that need not wait: it unlocks mu, wakes w, and leaves. ok: it has succeeded; otherwise the
-// mailbox is closed.
+// endAtOnce ends a send or a receive that need not wait: it unlocks mu, wakes w, and leaves. ok: it has succeeded;
+// otherwise the mailbox is closed.
 func (m *Mailbox[T]) endAtOnce(c *sched.Co, w *sched.Waiter, ok bool) error {
 	m.mu.Unlock()
 	if w != nil {
@@ -202,8 +199,8 @@ func (m *Mailbox[T]) sendOutcome(p *parcel[T]) error {
 	return nil
 }
 
-// Recv receives a message, or waits until there is one. It returns ErrClosed if the
-// mailbox is closed and empty, or gets closed while it waits.
+// Recv receives a message, or waits until there is one. It returns ErrClosed if the mailbox is closed and empty, or
+// gets closed while it waits.
 func (m *Mailbox[T]) Recv() (v T, err error) {
 	_ = &m.mu
 	c := sched.EnterLibrary()
@@ -217,8 +214,8 @@ func (m *Mailbox[T]) Recv() (v T, err error) {
 	return m.recvOutcome(p)
 }
 
-// TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or
-// ErrClosed. It never blocks, and hooks may call it.
+// TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or ErrClosed. It never blocks, and hooks
+// may call it.
 func (m *Mailbox[T]) TryRecv() (v T, err error) {
 	_ = &m.mu
 	c := sched.Visit()
@@ -232,14 +229,12 @@ func (m *Mailbox[T]) TryRecv() (v T, err error) {
 	return v, ErrWouldBlock
 }
 
-// RecvTimeout is Recv for at most d; then it returns context.DeadlineExceeded. If
-// d <= 0 it does not wait.
+// RecvTimeout is Recv for at most d; then it returns context.DeadlineExceeded. If d <= 0 it does not wait.
 func (m *Mailbox[T]) RecvTimeout(d time.Duration) (T, error) {
 	return m.recvUntil(*within(d))
 }
 
-// RecvContext is Recv until ctx is done: then it returns the cause, also if there
-// is a message.
+// RecvContext is Recv until ctx is done: then it returns the cause, also if there is a message.
 func (m *Mailbox[T]) RecvContext(ctx context.Context) (v T, err error) {
 	if ctx.Err() != nil {
 		return v, context.Cause(ctx)
@@ -265,8 +260,8 @@ func (m *Mailbox[T]) recvUntil(lim sched.Limit) (v T, err error) {
 	return m.recvOutcome(p)
 }
 
-// get takes the first message into *v, and stores that of the sender that has waited longest, which the caller then wakes. It
-// returns false if there is no message. Under mu.
+// get takes the first message into *v, and stores that of the sender that has waited longest, which the caller then
+// wakes. It returns false if there is no message. Under mu.
 func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
 	if !m.senders.Empty() {
 		w = m.senders.Pop()
@@ -328,8 +323,8 @@ func (m *Mailbox[T]) All() iter.Seq[T] {
 	}
 }
 
-// parcel returns an unused parcel. Under mu, so only one thread at a time takes from the stack: while it reads the next of the
-// first parcel, no other thread can take that parcel and return it.
+// parcel returns an unused parcel. Under mu, so only one thread at a time takes from the stack: while it reads the next
+// of the first parcel, no other thread can take that parcel and return it.
 func (m *Mailbox[T]) parcel() *parcel[T] {
 	for p := m.spare.Load(); p != nil; p = m.spare.Load() {
 		if m.spare.CompareAndSwap(p, p.next) { // counterpart: recycle

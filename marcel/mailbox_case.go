@@ -2,8 +2,7 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// Receiver is the case "Recv" of a mailbox. It is made once and may be used by one
-// Select at a time, again and again.
+// Receiver is the case "Recv" of a mailbox. It is made once and may be used by one Select at a time, again and again.
 type Receiver[T any] struct {
 	_     [0]sched.Spin // go vet reports copies
 	Value T             // the message, once the case has been taken
@@ -12,8 +11,8 @@ type Receiver[T any] struct {
 	p     parcel[T]
 }
 
-// Receiver returns a case that can be taken when Recv would not wait: there is a
-// message, or the mailbox is closed and empty. Then Value and OK say what came.
+// Receiver returns a case that can be taken when Recv would not wait: there is a message, or the mailbox is closed and
+// empty. Then Value and OK say what came.
 func (m *Mailbox[T]) Receiver() *Receiver[T] {
 	_ = &m.mu
 	return &Receiver[T]{m: m}
@@ -49,8 +48,7 @@ func (r *Receiver[T]) Taken(*sched.Waiter) bool {
 	return true
 }
 
-// Sender is the case "Send" of a mailbox. It is made once and may be used by one
-// Select at a time, again and again.
+// Sender is the case "Send" of a mailbox. It is made once and may be used by one Select at a time, again and again.
 type Sender[T any] struct {
 	_     [0]sched.Spin // go vet reports copies
 	Value T             // what is to be sent
@@ -59,9 +57,8 @@ type Sender[T any] struct {
 	p     parcel[T]
 }
 
-// Sender returns a case that can be taken when Send would not wait: there is room,
-// or a receiver, or the mailbox is closed. It sends v, or whatever Value is when
-// Select is called.
+// Sender returns a case that can be taken when Send would not wait: there is room, or a receiver, or the mailbox is
+// closed. It sends v, or whatever Value is when Select is called.
 func (m *Mailbox[T]) Sender(v T) *Sender[T] {
 	_ = &m.mu
 	return &Sender[T]{Value: v, m: m}

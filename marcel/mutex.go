@@ -23,8 +23,8 @@ type Mutex struct {
 	wokenOnWay bool
 	// firstOvertaken: the first waiter in q has been overtaken, so the next Unlock hands the mutex to it.
 	firstOvertaken bool
-	// reserved: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it, or
-	// another one, if a thread has unlocked the mutex in the meantime, which any thread may.
+	// reserved: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it,
+	// or another one, if a thread has unlocked the mutex in the meantime, which any thread may.
 	reserved bool
 	q        sched.WaitQueue // the waiters
 }
@@ -46,11 +46,12 @@ type Mutex struct {
 //	locked, waiting ── Unlock, under mu: wakes the first, grants passes ─► free
 //	locked, waiting, firstOvertaken ── Unlock, under mu ─────────────────► locked, reserved
 //
-// The passes make the lock fair where the scheduler alone would not be. A woken waiter may stand in the run queue of a VP whose
-// running thread takes and frees the mutex all the time, until its slice of milliseconds ends. When the passes are used up that
-// thread joins the queue of the mutex instead, and its VP goes on with the waiter. Or the waiter runs on another VP: see
-// watchPasses. In both cases as many critical sections as there are passes share the cost of one switch. If it can be avoided
-// Unlock does not hand the mutex to a waiter that does not run: the mutex would be locked in vain until that waiter runs.
+// The passes make the lock fair where the scheduler alone would not be. A woken waiter may stand in the run queue of a
+// VP whose running thread takes and frees the mutex all the time, until its slice of milliseconds ends. When the passes
+// are used up that thread joins the queue of the mutex instead, and its VP goes on with the waiter. Or the waiter runs
+// on another VP: see watchPasses. In both cases as many critical sections as there are passes share the cost of one
+// switch. If it can be avoided Unlock does not hand the mutex to a waiter that does not run: the mutex would be locked
+// in vain until that waiter runs.
 const (
 	mutexLocked    = 1
 	mutexWaiting   = 2
@@ -71,11 +72,11 @@ func (m *Mutex) Lock() {
 	}
 }
 
-// lockBeside is Lock when the mutex is not free, or others want it. It is a function of its own so that the compiler inlines Lock.
+// lockBeside is Lock when the mutex is not free, or others want it. It is a function of its own so that the compiler
+// inlines Lock.
 func (m *Mutex) lockBeside() { _ = m.lock(nil) }
 
-// TryLock takes the mutex if it is free, and tells whether it was. It does not
-// block.
+// TryLock takes the mutex if it is free, and tells whether it was. It does not block.
 func (m *Mutex) TryLock() bool {
 	for {
 		s := m.state.Load()
@@ -88,14 +89,12 @@ func (m *Mutex) TryLock() bool {
 	}
 }
 
-// LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
-// If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d; false: the mutex was not to be had in time. If d <= 0 it is TryLock.
 func (m *Mutex) LockTimeout(d time.Duration) bool {
 	return m.TryLock() || d > 0 && m.lock(within(d)) == nil
 }
 
-// LockContext is Lock until ctx is done: then it returns the cause, also if
-// the mutex was free.
+// LockContext is Lock until ctx is done: then it returns the cause, also if the mutex was free.
 func (m *Mutex) LockContext(ctx context.Context) error {
 	lim, err := under(ctx)
 	if err != nil || m.TryLock() {
@@ -104,8 +103,7 @@ func (m *Mutex) LockContext(ctx context.Context) error {
 	return m.lock(lim)
 }
 
-// lock is Lock when the mutex is taken or others are to come first, until lim
-// is reached; nil: no limit.
+// lock is Lock when the mutex is taken or others are to come first, until lim is reached; nil: no limit.
 func (m *Mutex) lock(lim *sched.Limit) error {
 	if m.spin() {
 		return nil
@@ -154,8 +152,8 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	}
 }
 
-// spin tries to take the mutex for a while, and tells whether it did. It gives up if waiters stand in q, or another thread,
-// perhaps the owner, could use this VP.
+// spin tries to take the mutex for a while, and tells whether it did. It gives up if waiters stand in q, or another
+// thread, perhaps the owner, could use this VP.
 func (m *Mutex) spin() bool {
 	for range mutexSpins {
 		s := m.state.Load()
@@ -178,18 +176,18 @@ func (m *Mutex) spin() bool {
 	return false
 }
 
-// othersMayWait tells whether other threads or goroutines may wait for the VP or the OS thread of the caller.
+// othersMayWait reports whether other threads or goroutines may wait for the VP or the OS thread of the caller.
 func othersMayWait() bool { return sched.OthersReady() || !sched.OnThread() }
 
-// yields tells whether the caller is to let the woken waiter go first, although the mutex is free. Under mu.
+// yields reports whether the caller is to let the woken waiter go first, although the mutex is free. Under mu.
 func (m *Mutex) yields() bool {
 	return m.wokenOnWay && m.state.Load()&mutexExhausted != 0 && othersMayWait()
 }
 
-// watchPasses is called by a woken waiter before it looks. While a thread on another VP takes and frees the mutex all the time,
-// the waiter lets that thread go on until the passes are used up; then Unlock hands it the mutex. If both competed instead, the
-// cache line would go back and forth, and each section would take several times as long. watchPasses returns when the waiter may
-// get the mutex, or when the passes do not decrease any more.
+// watchPasses is called by a woken waiter before it looks. While a thread on another VP takes and frees the mutex all
+// the time, the waiter lets that thread go on until the passes are used up; then Unlock hands it the mutex. If both
+// competed instead, the cache line would go back and forth, and each section would take several times as long.
+// watchPasses returns when the waiter may get the mutex, or when the passes do not decrease any more.
 func (m *Mutex) watchPasses() {
 	s := m.state.Load()
 	left := s / onePass
@@ -226,7 +224,8 @@ func (m *Mutex) watchPasses() {
 	}
 }
 
-// take takes the mutex if it is free, and tells whether it did; if not, it sets waiting, so that Unlock looks at q. Under mu.
+// take takes the mutex if it is free, and tells whether it did; if not, it sets waiting, so that Unlock looks at q.
+// Under mu.
 func (m *Mutex) take() bool {
 	s := m.state.Or(mutexWaiting)
 	if s&mutexLocked != 0 {
@@ -247,8 +246,8 @@ func (m *Mutex) otherBits(s uint32) uint32 {
 	return mutexWaiting
 }
 
-// Unlock frees the mutex. It never blocks. Any thread or goroutine may unlock,
-// and hooks. It panics if the mutex is not locked.
+// Unlock frees the mutex. It never blocks. Any thread or goroutine may unlock, and hooks. It panics if the mutex is not
+// locked.
 func (m *Mutex) Unlock() {
 	if !m.state.CompareAndSwap(mutexLocked, 0) { // counterpart: Lock. A look before it costs a third of the pair
 		m.unlockBeside()
@@ -268,8 +267,8 @@ func (m *Mutex) unlockBeside() {
 	}
 }
 
-// pass unlocks the mutex, and uses a pass, if no waiter has to be woken and the mutex need not be handed over. It tells whether it
-// did.
+// pass unlocks the mutex, and uses a pass, if no waiter has to be woken and the mutex need not be handed over. It tells
+// whether it did.
 func (m *Mutex) pass() bool {
 	for {
 		s := m.state.Load()
@@ -286,7 +285,8 @@ func (m *Mutex) pass() bool {
 	}
 }
 
-// onePassLess returns the free state that follows s, which is locked; false: Unlock is to hand the mutex to the woken waiter.
+// onePassLess returns the free state that follows s, which is locked; false: Unlock is to hand the mutex to the woken
+// waiter.
 func onePassLess(s uint32) (free uint32, ok bool) {
 	free = s &^ (mutexLocked | mutexWaiting)
 	switch left := s / onePass; {

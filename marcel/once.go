@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Once runs a function once, as sync.Once, for threads and goroutines alike: the
-// others wait until that call has ended. A call that panics, or that ends its
-// thread (Goexit), counts as done as well; only its caller gets the panic. The function
-// must not call the same Once. Waiters are served as by a Mutex. The zero value is
-// ready. It takes 40 bytes and must not be copied after first use.
+// Once runs a function once, as sync.Once, for threads and goroutines alike: the others wait until that call has ended.
+// A call that panics, or that ends its thread (Goexit), counts as done as well; only its caller gets the panic. The
+// function must not call the same Once. Waiters are served as by a Mutex. The zero value is ready. It takes 40 bytes
+// and must not be copied after first use.
 type Once struct {
 	m    Mutex // held by the thread that runs the function
 	done atomic.Bool
@@ -24,13 +23,12 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// TryDo is Do that does not wait for another caller's function: while one runs, TryDo returns
-// false at once. If TryDo returns true, the function has run, perhaps by this call.
+// TryDo is Do that does not wait for another caller's function: while one runs, TryDo returns false at once. If TryDo
+// returns true, the function has run, perhaps by this call.
 func (o *Once) TryDo(f func()) bool { return o.DoTimeout(0, f) }
 
-// DoTimeout is Do that waits for another caller's function for at most d. It returns false if
-// that function has not ended in time. A function that the caller runs itself has no limit.
-// If d <= 0 it is TryDo.
+// DoTimeout is Do that waits for another caller's function for at most d. It returns false if that function has not
+// ended in time. A function that the caller runs itself has no limit. If d <= 0 it is TryDo.
 func (o *Once) DoTimeout(d time.Duration, f func()) bool {
 	if o.done.Load() {
 		return true
@@ -42,9 +40,8 @@ func (o *Once) DoTimeout(d time.Duration, f func()) bool {
 	return true
 }
 
-// DoContext is Do that waits for another caller's function until ctx is done: then
-// it returns the cause, also if it need not have waited. For a function that the
-// caller runs itself there is no limit.
+// DoContext is Do that waits for another caller's function until ctx is done: then it returns the cause, also if it
+// need not have waited. For a function that the caller runs itself there is no limit.
 func (o *Once) DoContext(ctx context.Context, f func()) error {
 	if _, err := under(ctx); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
-	// owner is the CallerID of the owner; 0: none. The owner writes it, after it has locked and before it unlocks m. Other callers
-	// read it at any time, and never find their own number.
+	// owner is the CallerID of the owner; 0: none. The owner writes it, after it has locked and before it unlocks m.
+	// Other callers read it at any time, and never find their own number.
 	owner atomic.Uint64
 	depth int // how many further times the owner has locked; only the owner uses it
 }
@@ -27,22 +27,19 @@ func (r *RecursiveMutex) Lock() {
 	}
 }
 
-// TryLock is Lock if that is possible at once, and tells whether it was. It does not
-// block.
+// TryLock is Lock if that is possible at once, and tells whether it was. It does not block.
 func (r *RecursiveMutex) TryLock() bool {
 	me := calls.CallerID()
 	return r.relock(me) || r.own(me, r.m.TryLock())
 }
 
-// LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
-// If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d; false: the mutex was not to be had in time. If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
 	me := calls.CallerID()
 	return r.relock(me) || r.own(me, r.m.LockTimeout(d))
 }
 
-// LockContext is Lock until ctx is done: then it returns the cause, also if the
-// mutex was free or the caller's own.
+// LockContext is Lock until ctx is done: then it returns the cause, also if the mutex was free or the caller's own.
 func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	me := calls.CallerID()
 	if _, err := under(ctx); err != nil || r.relock(me) {
@@ -70,8 +67,7 @@ func (r *RecursiveMutex) own(me uint64, has bool) bool {
 	return has
 }
 
-// Unlock undoes one Lock. It never blocks. It panics if the caller is not the
-// owner.
+// Unlock undoes one Lock. It never blocks. It panics if the caller is not the owner.
 func (r *RecursiveMutex) Unlock() {
 	switch {
 	case r.owner.Load() != calls.CallerID():

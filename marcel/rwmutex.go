@@ -9,23 +9,19 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Preference says which side comes first at an RWMutex when both readers and writers want
-// it.
+// Preference says which side comes first at an RWMutex when both readers and writers want it.
 type Preference uint8
 
 const (
-	// PreferNeither: phases of reading and of writing take turns (phase-fair:
-	// Brandenburg, Anderson, ECRTS 2009; sync.RWMutex does the same). Readers
-	// that come while a writer waits stand behind it; when it is done, all
-	// readers that wait then are let in. So a reader waits for one writer at
-	// most, a writer for the writers before it, with one phase of reading before
-	// each: no thread starves.
+	// PreferNeither: phases of reading and of writing take turns (phase-fair: Brandenburg, Anderson, ECRTS 2009;
+	// sync.RWMutex does the same). Readers that come while a writer waits stand behind it; when it is done, all readers
+	// that wait then are let in. So a reader waits for one writer at most, a writer for the writers before it, with one
+	// phase of reading before each: no thread starves.
 	PreferNeither Preference = iota
-	// PreferReaders: a reader waits only while a writer holds the lock. Readers that
-	// keep coming starve the writers.
+	// PreferReaders: a reader waits only while a writer holds the lock. Readers that keep coming starve the writers.
 	PreferReaders
-	// PreferWriters: a reader waits while a writer holds the lock or waits for it.
-	// Writers that keep coming starve the readers.
+	// PreferWriters: a reader waits while a writer holds the lock or waits for it. Writers that keep coming starve the
+	// readers.
 	PreferWriters
 )
 
@@ -43,8 +39,8 @@ type RWMutex struct {
 	writers sched.WaitQueue
 }
 
-// The state of an RWMutex is the number of readers inside, or writing; and queued,
-// if a thread waits or is about to give up waiting.
+// The state of an RWMutex is the number of readers inside, or writing; and queued, if a thread waits or is about to
+// give up waiting.
 //
 //	no writing, not queued ── RLock: compare-and-swap ────────────► a reader more
 //	      (under PreferReaders also if queued)
@@ -55,9 +51,8 @@ type RWMutex struct {
 //	queued alone ── the same RUnlock, under mu: compare-and-swap ─► writing: passOn
 //	writing, queued ── Unlock, under mu: passOn ──────────────────► writing, or readers
 //
-// Queued is set under mu, by threads that then wait. While it is set only a reader
-// under PreferReaders gets in without mu. The thread that holds the lock for writing
-// calls passOn, which gives it to the next ones, or frees it.
+// Queued is set under mu, by threads that then wait. While it is set only a reader under PreferReaders gets in without
+// mu. The thread that holds the lock for writing calls passOn, which gives it to the next ones, or frees it.
 const (
 	rwWriting = 1
 	rwQueued  = 2
@@ -88,17 +83,15 @@ func (m *RWMutex) TryRLock() bool {
 	}
 }
 
-// RLockTimeout is RLock for at most d; false: it was not to be had in time. If
-// d <= 0 it is TryRLock.
+// RLockTimeout is RLock for at most d; false: it was not to be had in time. If d <= 0 it is TryRLock.
 func (m *RWMutex) RLockTimeout(d time.Duration) bool {
 	return m.TryRLock() || m.rlock(within(d)) == nil
 }
 
-// RLockContext is RLock until ctx is done: then it returns the cause, also if the
-// lock was free.
+// RLockContext is RLock until ctx is done: then it returns the cause, also if the lock was free.
 func (m *RWMutex) RLockContext(ctx context.Context) error { return until(ctx, m.rlock) }
 
-// admits tells whether a reader that comes may enter.
+// admits reports whether a reader that comes may enter.
 func (m *RWMutex) admits(s uint32) bool {
 	return s&rwWriting == 0 && (s&rwQueued == 0 || m.prefer == PreferReaders)
 }
@@ -128,8 +121,7 @@ func (m *RWMutex) enter(adds uint32, admits func(uint32) bool, q *sched.WaitQueu
 	return err
 }
 
-// RUnlock undoes one RLock. It never blocks. It panics if no thread has locked for
-// reading.
+// RUnlock undoes one RLock. It never blocks. It panics if no thread has locked for reading.
 func (m *RWMutex) RUnlock() {
 	for {
 		s := m.state.Load()
@@ -162,28 +154,24 @@ func (m *RWMutex) Lock() {
 	}
 }
 
-// TryLock locks for writing if the lock is free, and tells whether it was. It does
-// not block.
+// TryLock locks for writing if the lock is free, and tells whether it was. It does not block.
 func (m *RWMutex) TryLock() bool {
 	return m.state.Load() == 0 && m.state.CompareAndSwap(0, rwWriting)
 }
 
-// LockTimeout is Lock for at most d; false: it was not to be had in time. If
-// d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d; false: it was not to be had in time. If d <= 0 it is TryLock.
 func (m *RWMutex) LockTimeout(d time.Duration) bool {
 	return m.TryLock() || m.lock(within(d)) == nil
 }
 
-// LockContext is Lock until ctx is done: then it returns the cause, also if the
-// lock was free.
+// LockContext is Lock until ctx is done: then it returns the cause, also if the lock was free.
 func (m *RWMutex) LockContext(ctx context.Context) error { return until(ctx, m.lock) }
 
 func (m *RWMutex) lock(lim *sched.Limit) error {
 	return m.enter(rwWriting, func(s uint32) bool { return s == 0 }, &m.writers, lim)
 }
 
-// Unlock ends what Lock began. It never blocks. It panics if the lock is not locked
-// for writing.
+// Unlock ends what Lock began. It never blocks. It panics if the lock is not locked for writing.
 func (m *RWMutex) Unlock() {
 	if m.state.CompareAndSwap(rwWriting, 0) {
 		return
@@ -200,8 +188,8 @@ func (m *RWMutex) Unlock() {
 	}
 }
 
-// passOn gives the lock, which is held for writing, to the next ones, and
-// returns them; it frees the lock if none waits. Under mu.
+// passOn gives the lock, which is held for writing, to the next ones, and returns them; it frees the lock if none
+// waits. Under mu.
 func (m *RWMutex) passOn(readersFirst bool) *sched.Waiter {
 	var w *sched.Waiter
 	n := 0
@@ -227,8 +215,8 @@ func (m *RWMutex) queued() uint32 {
 	return rwQueued
 }
 
-// gaveUp is called by a waiter that has given up: the waiters behind it may be able to enter, and if there is none it clears
-// rwQueued.
+// gaveUp is called by a waiter that has given up: the waiters behind it may be able to enter, and if there is none it
+// clears rwQueued.
 func (m *RWMutex) gaveUp() {
 	holding(&m.mu, func() (w *sched.Waiter) {
 		n := 0

@@ -11,17 +11,14 @@ import (
 // Waiter is the place of a waiting thread or goroutine in a wait queue.
 type Waiter = sched.Waiter
 
-// Case is one thing that Select can wait for. Semaphore.Case, Cond.Case, Latch.Case,
-// WaitGroup.Case, Group.Case, Timer.Case, Ticker.Case, Mailbox.Receiver, Mailbox.Sender,
-// ReceiveFrom (a Go channel), After, Done (a context) and Ended (a thread) make cases;
-// other packages make their own, on top of a sched.WaitQueue and the sched.Spin that
-// guards it, such as the requests of package nmad and the completions of package pioman. A
-// Case may be used for any number of Selects, one after the other; also by several at the
-// same time, unless it has room for what was taken (Receiver, Sender, TickerCase,
-// ChanReceiver).
+// Case is one thing that Select can wait for. Semaphore.Case, Cond.Case, Latch.Case, WaitGroup.Case, Group.Case,
+// Timer.Case, Ticker.Case, Mailbox.Receiver, Mailbox.Sender, ReceiveFrom (a Go channel), After, Done (a context) and
+// Ended (a thread) make cases; other packages make their own, on top of a sched.WaitQueue and the sched.Spin that
+// guards it, such as the requests of package nmad and the completions of package pioman. A Case may be used for any
+// number of Selects, one after the other; also by several at the same time, unless it has room for what was taken
+// (Receiver, Sender, TickerCase, ChanReceiver).
 //
-// The methods are for Select, which calls them on the waiting thread or
-// goroutine with nothing locked:
+// The methods are for Select, which calls them on the waiting thread or goroutine with nothing locked:
 //
 //   - Try takes the case if it is to be had at once, and tells whether it has. It
 //     does not wait for another thread.
@@ -46,16 +43,15 @@ type Case interface {
 // PollingCase is implemented by a Case for which the waiter itself may have to make progress; the Try of such a Case
 // polls, too.
 type PollingCase interface {
-	// Poll polls once, without blocking, and tells whether the waiter has to go on polling because no other thread does.
+	// Poll polls once, without blocking, and tells whether the waiter has to go on polling because no other thread
+	// does.
 	Poll() bool
 }
 
-// Select waits until one of the cases can be taken, takes it, and returns its
-// index: what a select statement is to goroutines, for all that a thread can wait
-// for. It has that one case's effect and no other: from the others no unit, no
-// message and no signal is taken. A nil Case is never ready, nor is one that holds a nil pointer
-// (var out *Sender[int]), as a nil channel is not: so a case can be
-// switched off. With no cases Select blocks for ever.
+// Select waits until one of the cases can be taken, takes it, and returns its index: what a select statement is to
+// goroutines, for all that a thread can wait for. It has that one case's effect and no other: from the others no unit,
+// no message and no signal is taken. A nil Case is never ready, nor is one that holds a nil pointer (var out
+// *Sender[int]), as a nil channel is not: so a case can be switched off. With no cases Select blocks for ever.
 //
 //	in := m.Receiver()            // made once, used again and again
 //	switch marcel.Select(in, quit.Case(), marcel.After(time.Second)) {
@@ -77,12 +73,10 @@ func Select(cases ...Case) int {
 	return awaitCases(sched.InSelect, cases, nil, 0)
 }
 
-// TrySelect takes one of the cases if one can be taken at once; -1: none can. It
-// is a select statement with a default.
+// TrySelect takes one of the cases if one can be taken at once; -1: none can. It is a select statement with a default.
 func TrySelect(cases ...Case) int { return tryCases(cases) }
 
-// SelectTimeout is Select for at most d; -1: none could be taken in time. If d <= 0
-// it is TrySelect.
+// SelectTimeout is Select for at most d; -1: none could be taken in time. If d <= 0 it is TrySelect.
 func SelectTimeout(d time.Duration, cases ...Case) int {
 	if i := tryCases(cases); i >= 0 || d <= 0 {
 		return i
@@ -90,8 +84,7 @@ func SelectTimeout(d time.Duration, cases ...Case) int {
 	return awaitCases(sched.InSelect, cases, nil, d)
 }
 
-// SelectContext is Select until ctx is done: then it returns -1 and the cause, also
-// if a case is ready.
+// SelectContext is Select until ctx is done: then it returns -1 and the cause, also if a case is ready.
 func SelectContext(ctx context.Context, cases ...Case) (int, error) {
 	return selectUnder(ctx, sched.InSelect, cases)
 }
@@ -120,7 +113,8 @@ func selectUnder(ctx context.Context, kind sched.Kind, cases []Case) (int, error
 	return i, nil
 }
 
-// tryCases tries each case once, beginning at a random one, and returns the index of the one that it has taken; -1: none.
+// tryCases tries each case once, beginning at a random one, and returns the index of the one that it has taken; -1:
+// none.
 func tryCases(cases []Case) int {
 	n := len(cases)
 	if n == 0 {
@@ -149,8 +143,8 @@ func tryCases(cases []Case) int {
 //	              anything; leave the queues, and try all cases again. (If the wait cannot be closed,
 //	              a thread has claimed it already: the selection waits for that thread.)
 //
-// The selection takes nothing by itself while it stands in a queue, and the ticket lets one waker give it something: so it never
-// has to give anything back.
+// The selection takes nothing by itself while it stands in a queue, and the ticket lets one waker give it something: so
+// it never has to give anything back.
 //
 // The cases are no field, so that the caller's list of them does not escape to the heap.
 type selection struct {
@@ -163,8 +157,8 @@ type selection struct {
 	polled, guarded bool // some case is a PollingCase, or has a mutex to unlock
 }
 
-// awaitCases waits until it has taken a case, and returns its index; -1: ctx was done, or d was over. A nil ctx and a d of 0 are no
-// limit.
+// awaitCases waits until it has taken a case, and returns its index; -1: ctx was done, or d was over. A nil ctx and a d
+// of 0 are no limit.
 func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Duration) int {
 	calls.Library()
 	var s selection
@@ -197,8 +191,8 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 	}
 }
 
-// round makes one round. It returns the index of the case that was taken, -1 if the limit was reached; ok is false if the caller is
-// to try the cases again.
+// round makes one round. It returns the index of the case that was taken, -1 if the limit was reached; ok is false if
+// the caller is to try the cases again.
 func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i int, ok bool) {
 	b := s.bounded
 	all := s.enlist(cases)

@@ -20,12 +20,12 @@ type Semaphore struct {
 	q         sched.WaitQueue // not empty: n <= 0
 }
 
-// NewSemaphore returns a semaphore with n units. If n is negative, that many
-// releases come before the first unit: NewSemaphore(1-n) waits for n events.
+// NewSemaphore returns a semaphore with n units. If n is negative, that many releases come before the first unit:
+// NewSemaphore(1-n) waits for n events.
 func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
 
-// SetUninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there. The
-// caller calls it before first use.
+// SetUninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there.
+// The caller calls it before first use.
 func (s *Semaphore) SetUninterruptible() { s.kindFlags = sched.Uninterruptible }
 
 // Acquire takes a unit, or waits until there is one.
@@ -34,8 +34,9 @@ func (s *Semaphore) Acquire() {
 	_ = s.acquire(nil)
 }
 
-// AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether SetUninterruptible was called or not: for
-// a caller that has to clean up first. false: the thread was cancelled, and has no unit; TestCancel then ends it.
+// AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether SetUninterruptible was called or
+// not: for a caller that has to clean up first. false: the thread was cancelled, and has no unit; TestCancel then ends
+// it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
 	return !calls.Interrupted()
@@ -55,12 +56,10 @@ func (s *Semaphore) TryAcquire() bool {
 	return ok
 }
 
-// AcquireTimeout is Acquire for at most d; false: there was no unit in time. If
-// d <= 0 it is TryAcquire.
+// AcquireTimeout is Acquire for at most d; false: there was no unit in time. If d <= 0 it is TryAcquire.
 func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(within(d)) == nil }
 
-// AcquireContext is Acquire until ctx is done: then it returns the cause, also
-// if there was a unit.
+// AcquireContext is Acquire until ctx is done: then it returns the cause, also if there was a unit.
 func (s *Semaphore) AcquireContext(ctx context.Context) error { return until(ctx, s.acquire) }
 
 func (s *Semaphore) acquire(lim *sched.Limit) error {

@@ -27,15 +27,13 @@ func (s *SpinLock) Lock() {
 // TryLock takes the lock if it is free, and tells whether it was.
 func (s *SpinLock) TryLock() bool { return s.v.Load() == 0 && s.v.CompareAndSwap(0, 1) }
 
-// LockTimeout is Lock for at most d; false: the lock was not to be had in time. If
-// d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d; false: the lock was not to be had in time. If d <= 0 it is TryLock.
 func (s *SpinLock) LockTimeout(d time.Duration) bool {
 	end := time.Now().Add(d)
 	return s.TryLock() || d > 0 && s.lockUnless(func() bool { return !time.Now().Before(end) })
 }
 
-// LockContext is Lock until ctx is done: then it returns the cause, also if the
-// lock was free.
+// LockContext is Lock until ctx is done: then it returns the cause, also if the lock was free.
 func (s *SpinLock) LockContext(ctx context.Context) error {
 	over := func() bool { return ctx.Err() != nil }
 	if over() || !s.lockUnless(over) {

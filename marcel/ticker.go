@@ -54,16 +54,14 @@ func (t *Ticker) set(period int64) {
 	})
 }
 
-// Wait waits for the next tick, unless some have passed that were not taken, and
-// returns their number, at least 1; 0: the ticker was stopped. If several wait, each
-// tick goes to one of them.
+// Wait waits for the next tick, unless some have passed that were not taken, and returns their number, at least 1; 0:
+// the ticker was stopped. If several wait, each tick goes to one of them.
 func (t *Ticker) Wait() int {
 	n, _ := t.wait(nil)
 	return n
 }
 
-// WaitTimeout is Wait for at most d; 0 also if there was no tick in time. If d <= 0 it is
-// TryWait.
+// WaitTimeout is Wait for at most d; 0 also if there was no tick in time. If d <= 0 it is TryWait.
 func (t *Ticker) WaitTimeout(d time.Duration) int {
 	if d <= 0 {
 		return t.TryWait()
@@ -72,8 +70,7 @@ func (t *Ticker) WaitTimeout(d time.Duration) int {
 	return n
 }
 
-// WaitContext is Wait until ctx is done: then it returns 0 and the cause, also if ticks
-// have passed.
+// WaitContext is Wait until ctx is done: then it returns 0 and the cause, also if ticks have passed.
 func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
 	lim, err := under(ctx)
 	if err != nil {
@@ -82,8 +79,8 @@ func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
 	return t.wait(lim)
 }
 
-// wait is Wait within lim; nil: without a limit. Another thread may take the ticks first; then it waits again, under the same
-// limit.
+// wait is Wait within lim; nil: without a limit. Another thread may take the ticks first; then it waits again, under
+// the same limit.
 func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	var end time.Time
 	timed := lim != nil && lim.Timeout > 0
@@ -111,8 +108,7 @@ func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	}
 }
 
-// TryWait returns the number of ticks that have passed and were not taken,
-// and takes them. It never blocks.
+// TryWait returns the number of ticks that have passed and were not taken, and takes them. It never blocks.
 func (t *Ticker) TryWait() int {
 	n, _ := t.take()
 	return n
@@ -138,8 +134,8 @@ func (t *Ticker) passed() int {
 	return int(int64(time.Since(t.begin))/t.period - t.takenTicks)
 }
 
-// await has the alarm ring at the next tick. It returns false if there is no tick to wait for, or s has been stopped: then the
-// caller looks again. Under mu.
+// await has the alarm ring at the next tick. It returns false if there is no tick to wait for, or s has been stopped:
+// then the caller looks again. Under mu.
 func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 	if t.period == 0 || t.passed() > 0 {
 		return false
@@ -176,15 +172,14 @@ func (r *tickerRinger) Ring(round uint32) {
 // Drop wakes all waiters, since the scheduler of the alarm has been stopped. They start the alarm on another scheduler.
 func (r *tickerRinger) Drop(round uint32) { r.Ring(round) }
 
-// Case returns the case "a tick": Select takes all that have passed and were
-// not taken. A ticker that was stopped is never ready.
+// Case returns the case "a tick": Select takes all that have passed and were not taken. A ticker that was stopped is
+// never ready.
 func (t *Ticker) Case() *TickerCase {
 	_ = &t.mu
 	return &TickerCase{t: t}
 }
 
-// TickerCase is the case of a Ticker. It may be used by one Select at a time, again
-// and again; it must not be copied.
+// TickerCase is the case of a Ticker. It may be used by one Select at a time, again and again; it must not be copied.
 type TickerCase struct {
 	_     [0]sched.Spin // go vet reports copies
 	Ticks int           // how many were taken, after the case was

@@ -24,8 +24,7 @@ type Timer struct {
 	alarm sched.Alarm     // pending while it runs
 }
 
-// timerState of a Timer made by NewTimer. That of one made by AfterFunc is its
-// alarm's.
+// timerState of a Timer made by NewTimer. That of one made by AfterFunc is its alarm's.
 //
 //	idle ─── Reset ──────────────────────────────► running
 //	running ─ its time is over, no waiter ───────► expired
@@ -61,8 +60,8 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 	return t
 }
 
-// start calls begin under the lock, with the scheduler whose timers are to be used,
-// until that has not been stopped in the meantime.
+// start calls begin under the lock, with the scheduler whose timers are to be used, until that has not been stopped in
+// the meantime.
 func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 	for ok := false; !ok; {
 		s := sched.Current()
@@ -120,8 +119,8 @@ func wakeAll(w *sched.Waiter) {
 	c.Leave()
 }
 
-// takeBack makes t idle, or an alarm for a function not pending, and tells whether
-// there was anything to take back. Under the lock.
+// takeBack makes t idle, or an alarm for a function not pending, and tells whether there was anything to take back.
+// Under the lock.
 func (t *Timer) takeBack() bool {
 	if t.alarm.ForFunc() {
 		return t.alarm.Stop()
@@ -134,7 +133,8 @@ func (t *Timer) takeBack() bool {
 	return active
 }
 
-// expire gives the expiry to the first waiter, if there is one, and returns all waiters, for the caller to wake. Under mu.
+// expire gives the expiry to the first waiter, if there is one, and returns all waiters, for the caller to wake. Under
+// mu.
 func (t *Timer) expire() *sched.Waiter {
 	w := calls.PopAllGiveFirst(&t.q)
 	if t.state = idle; w == nil {
@@ -175,15 +175,13 @@ func (t *Timer) Wait() bool {
 	return took
 }
 
-// WaitTimeout is Wait for at most d; false also if the timer has not expired in time. If
-// d <= 0 it does not wait.
+// WaitTimeout is Wait for at most d; false also if the timer has not expired in time. If d <= 0 it does not wait.
 func (t *Timer) WaitTimeout(d time.Duration) bool {
 	took, _ := t.wait(within(d))
 	return took
 }
 
-// WaitContext is Wait until ctx is done: then it returns false and the cause, also if the
-// timer has expired.
+// WaitContext is Wait until ctx is done: then it returns false and the cause, also if the timer has expired.
 func (t *Timer) WaitContext(ctx context.Context) (bool, error) {
 	lim, err := under(ctx)
 	if err != nil {
@@ -228,9 +226,8 @@ func (t *Timer) TryWait() (took bool) {
 	return took
 }
 
-// Case returns the case "the timer expires, and this Select takes the expiry". A
-// timer that is not running is never ready. It panics if the timer was made by
-// AfterFunc.
+// Case returns the case "the timer expires, and this Select takes the expiry". A timer that is not running is never
+// ready. It panics if the timer was made by AfterFunc.
 func (t *Timer) Case() Case {
 	forFunc := false
 	holding(&t.mu, func() *sched.Waiter {
@@ -256,12 +253,11 @@ func (e *timerCase) Enlist(w *sched.Waiter) bool {
 func (e *timerCase) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
 func (e *timerCase) Taken(w *sched.Waiter) bool { return calls.Given(w) }
 
-// SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is
-// met whatever becomes of the wall clock.
+// SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is met whatever becomes of the wall
+// clock.
 func SleepUntil(t time.Time) { Sleep(time.Until(t)) }
 
-// SleepContext is Sleep until ctx is done: then it returns the cause, at once if
-// ctx is done already; nil after d.
+// SleepContext is Sleep until ctx is done: then it returns the cause, at once if ctx is done already; nil after d.
 func SleepContext(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -16,8 +16,8 @@ type WaitGroup struct {
 	n countdown
 }
 
-// Add adds delta, which may be negative, to the counter, and wakes the waiters if that is 0 then. It never blocks. It panics, and
-// changes nothing, if the counter would be negative, or above 1<<62 - 1.
+// Add adds delta, which may be negative, to the counter, and wakes the waiters if that is 0 then. It never blocks. It
+// panics, and changes nothing, if the counter would be negative, or above 1<<62 - 1.
 func (g *WaitGroup) Add(delta int) {
 	if g.n.add(int64(delta)) {
 		return
@@ -31,9 +31,8 @@ func (g *WaitGroup) Add(delta int) {
 // Done is Add(-1).
 func (g *WaitGroup) Done() { g.Add(-1) }
 
-// Go counts f, runs it on a new thread, and counts it as done when it has returned
-// or ended the thread (Goexit). A panic in f ends the program as in Spawn, and is
-// never counted as done. It panics if f is nil.
+// Go counts f, runs it on a new thread, and counts it as done when it has returned or ended the thread (Goexit). A
+// panic in f ends the program as in Spawn, and is never counted as done. It panics if f is nil.
 func (g *WaitGroup) Go(f func()) Thread {
 	if f == nil {
 		panic("marcel: WaitGroup.Go of a nil function")
@@ -66,7 +65,7 @@ func (g *WaitGroup) ended() {
 // Wait waits until the counter is 0.
 func (g *WaitGroup) Wait() { _ = g.n.wait(sched.InWaitGroup, nil) }
 
-// TryWait tells whether the counter is 0. It does not block.
+// TryWait reports whether the counter is 0. It does not block.
 func (g *WaitGroup) TryWait() bool { return g.n.zero() }
 
 // WaitTimeout is Wait for at most d; false: the counter did not become 0 in time. If d <= 0 it is TryWait.
@@ -79,8 +78,8 @@ func (g *WaitGroup) WaitContext(ctx context.Context) error {
 	return until(ctx, func(lim *sched.Limit) error { return g.n.wait(sched.InWaitGroup, lim) })
 }
 
-// Case returns the case "Wait": Select can take it while the counter is 0, and when the round ends in which Select began to wait,
-// even if a new round has begun by then.
+// Case returns the case "Wait": Select can take it while the counter is 0, and when the round ends in which Select
+// began to wait, even if a new round has begun by then.
 func (g *WaitGroup) Case() Case {
 	_ = &g.n // nil panics here
 	return (*zeroCase)(&g.n)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// WeightedSemaphore is a semaphore of which a caller takes several units at once: for shares of something, such as memory. Waiters
-// are served in order of arrival, so waiters that want few units do not overtake one that wants many. Threads and goroutines may
-// use it. It must not be copied after first use.
+// WeightedSemaphore is a semaphore of which a caller takes several units at once: for shares of something, such as
+// memory. Waiters are served in order of arrival, so waiters that want few units do not overtake one that wants many.
+// Threads and goroutines may use it. It must not be copied after first use.
 type WeightedSemaphore struct {
 	mu        Mutex             // guards free and queue
 	total     int64             // units; constant
@@ -28,8 +28,8 @@ func NewWeightedSemaphore(units int64) *WeightedSemaphore {
 	return &WeightedSemaphore{total: units, available: units}
 }
 
-// Acquire takes so many units, or waits until they are free. It panics if units is negative, or more than NewWeightedSemaphore was
-// given.
+// Acquire takes so many units, or waits until they are free. It panics if units is negative, or more than
+// NewWeightedSemaphore was given.
 func (w *WeightedSemaphore) Acquire(units int64) { _ = w.AcquireContext(context.Background(), units) }
 
 // TryAcquire takes so many units if they are free and no caller waits. It does not wait for units.
@@ -40,7 +40,8 @@ func (w *WeightedSemaphore) TryAcquire(units int64) bool {
 	return w.take(units)
 }
 
-// AcquireTimeout is Acquire for at most d; false: the units were not free in time, and it takes none. If d <= 0 it is TryAcquire.
+// AcquireTimeout is Acquire for at most d; false: the units were not free in time, and it takes none. If d <= 0 it is
+// TryAcquire.
 func (w *WeightedSemaphore) AcquireTimeout(units int64, d time.Duration) bool {
 	ctx, stop := context.WithTimeout(context.Background(), d)
 	defer stop()
@@ -80,8 +81,8 @@ func (w *WeightedSemaphore) AcquireContext(ctx context.Context, units int64) err
 	return err
 }
 
-// Release gives back so many units; callers may give units back in other portions than they have taken them. It panics if more
-// units would be free than there are.
+// Release gives back so many units; callers may give units back in other portions than they have taken them. It panics
+// if more units would be free than there are.
 func (w *WeightedSemaphore) Release(units int64) {
 	w.check(units)
 	w.mu.Lock()

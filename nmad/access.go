@@ -24,11 +24,11 @@ const (
 	// driver. Trahay, Brunet and Denis call this fine-grain locking ("An analysis of the impact of multi-threading on
 	// communication performance", 2009).
 	Fine
-	// Private: only the thread or goroutine that opened the domain, its owner, may use it. Calls of other threads fail with
-	// ErrOwner, except Close, and calls that only return information, such as Stats. A message costs no locked instruction.
-	// The domain of a thread of marcel is closed at the end of the thread; others are closed by Close, or with the session.
-	// Only its owner's calls move it (Explicit): each call that waits, whatever it waits for, moves all private domains of
-	// its thread, of all sessions.
+	// Private: only the thread or goroutine that opened the domain, its owner, may use it. Calls of other threads fail
+	// with ErrOwner, except Close, and calls that only return information, such as Stats. A message costs no locked
+	// instruction. The domain of a thread of marcel is closed at the end of the thread; others are closed by Close, or
+	// with the session. Only its owner's calls move it (Explicit): each call that waits, whatever it waits for, moves
+	// all private domains of its thread, of all sessions.
 	Private
 )
 
@@ -43,15 +43,15 @@ const (
 	ByAccess Progress = iota
 	// Engine: the threads that wait move it, and so do the hooks of the engine of the session once that is enabled.
 	Engine
-	// Explicit: only calls of the program for the domain move it: calls that start a request, wait, probe or test. A waiter
-	// polls the domain, and then sleeps on the descriptors of its links. While no thread is in such a call, long messages
-	// stand still, and nothing leaves that a peer waits for, such as credit.
+	// Explicit: only calls of the program for the domain move it: calls that start a request, wait, probe or test. A
+	// waiter polls the domain, and then sleeps on the descriptors of its links. While no thread is in such a call, long
+	// messages stand still, and nothing leaves that a peer waits for, such as credit.
 	Explicit
-	// Worker: a thread of its own moves it; see DomainConfig.Worker. Other threads leave requests in its queue, and sleep
-	// until these are done. Send returns when the message is in the worker's send buffer, or, if the buffer is full, when
-	// the message was sent. If a send fails after Send has returned, the next Send at that gate returns the error, and
-	// monitors get it. The worker receives messages at once, also before their receive is posted, within the bounds of
-	// Config.Unexpected. It needs the access Shared.
+	// Worker: a thread of its own moves it; see DomainConfig.Worker. Other threads leave requests in its queue, and
+	// sleep until these are done. Send returns when the message is in the worker's send buffer, or, if the buffer is
+	// full, when the message was sent. If a send fails after Send has returned, the next Send at that gate returns the
+	// error, and monitors get it. The worker receives messages at once, also before their receive is posted, within the
+	// bounds of Config.Unexpected. It needs the access Shared.
 	Worker
 )
 
@@ -75,19 +75,19 @@ const (
 
 // DomainConfig configures a domain. The zero value is right for most domains.
 type DomainConfig struct {
-	// Number identifies the domain to other processes: 1 to 65535, or 0 for one more than the highest number that was used
-	// in this session. The gates of Domain.Gate lead to the domain of the same number in each process, so processes whose
-	// threads open domains at the same time have to set it. A session uses each number once, also after its domain was
-	// closed.
+	// Number identifies the domain to other processes: 1 to 65535, or 0 for one more than the highest number that was
+	// used in this session. The gates of Domain.Gate lead to the domain of the same number in each process, so
+	// processes whose threads open domains at the same time have to set it. A session uses each number once, also after
+	// its domain was closed.
 	Number int
 
 	Access   Access
 	Progress Progress
 	Worker   WorkerConfig // of Progress Worker
 
-	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a
-	// packet; 0: Config.Eager. Progress Explicit with 64 KiB here behaves like a library whose messages move inside calls
-	// only, which is what FiTMPI is compared with.
+	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in
+	// a packet; 0: Config.Eager. Progress Explicit with 64 KiB here behaves like a library whose messages move inside
+	// calls only, which is what FiTMPI is compared with.
 	Eager int
 
 	Offload  Offload         // which core submits sends; for Progress Engine only
@@ -105,8 +105,8 @@ func (cfg DomainConfig) resolved() DomainConfig {
 	return cfg
 }
 
-// domainAccess is the part of a domain that depends on its Access and Progress. The zero value is for Shared and Engine. It is
-// constant once the domain is open.
+// domainAccess is the part of a domain that depends on its Access and Progress. The zero value is for Shared and
+// Engine. It is constant once the domain is open.
 type domainAccess struct {
 	lock    *lock.Domain   // the lock of all gates; nil if each gate has its own
 	lists   *lock.Spin     // the lock of the lists of all gates; nil if the lock of each gate guards its lists. See lock.Gate
@@ -126,8 +126,8 @@ func (x *domainAccess) serialize(gates iter.Seq[*Gate]) {
 	})
 }
 
-// admit lets the caller, a goroutine of the session, use a private domain while it runs a function of the owner, such as
-// Op.Done, which may start requests. leave ends that.
+// admit lets the caller, a goroutine of the session, use a private domain while it runs a function of the owner, such
+// as Op.Done, which may start requests. leave ends that.
 func (x *domainAccess) admit() (leave func()) {
 	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return func() {}
@@ -155,8 +155,8 @@ func (x *domainAccess) slowAccessError() error {
 	return fmt.Errorf("nmad: %w: only the thread that opened a private domain may use it", ErrOwner)
 }
 
-// newAccess makes the domainAccess of a domain with these gates, which the caller opens; of a worker, startWorker makes it.
-// shared says whether other processes use this process's CPUs. It fails with ErrConfig.
+// newAccess makes the domainAccess of a domain with these gates, which the caller opens; of a worker, startWorker makes
+// it. shared reports whether other processes use this process's CPUs. It fails with ErrConfig.
 func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainAccess, err error) {
 	if err := cfg.checkOffload(); err != nil {
 		return x, err

@@ -12,13 +12,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// maxNotes is the largest number of notes that wait for one peer, or from one peer. It is more than any run of the protocol
-// needs, even in several groups at once.
+// maxNotes is the largest number of notes that wait for one peer, or from one peer. It is more than any run of the
+// protocol needs, even in several groups at once.
 const maxNotes = 64
 
-// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each group
-// what has happened, and carries out its Actions. Threads, which may hold the lock of a gate, add what has happened to a queue.
-// One goroutine at a time works the queue off; it holds no lock, so it may take the locks of all gates.
+// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each
+// group what has happened, and carries out its Actions. Threads, which may hold the lock of a gate, add what has
+// happened to a queue. One goroutine at a time works the queue off; it holds no lock, so it may take the locks of all
+// gates.
 //
 //	idle --- post ---> running --- the queue is empty ---> idle
 //	any state --- stop ---> stopped: calls end with ErrClosed, and the queue is dropped
@@ -66,8 +67,8 @@ func newAgreements(s *Session, rank, size int) *agreements {
 
 func (ag *agreements) size() int { return ag.s.cfg.Size }
 
-// group returns the agreements of the group of a context of domain 0, and makes them if there are none; nil if that context is
-// not open. Number 0 stands for the job.
+// group returns the agreements of the group of a context of domain 0, and makes them if there are none; nil if that
+// context is not open. Number 0 stands for the job.
 func (ag *agreements) group(number uint16) *groupAgreements {
 	if gr := ag.groups[number]; gr != nil {
 		return gr
@@ -85,8 +86,8 @@ func (ag *agreements) group(number uint16) *groupAgreements {
 	return gr
 }
 
-// post adds a function to the queue. It never waits for more than the queue's lock. It returns false, and drops the function, if
-// agreements are stopped.
+// post adds a function to the queue. It never waits for more than the queue's lock. It returns false, and drops the
+// function, if agreements are stopped.
 func (ag *agreements) post(do func()) bool {
 	ag.mu.Lock()
 	defer ag.mu.Unlock()
@@ -144,8 +145,8 @@ func (ag *agreements) each(f func(*consensus.Participant)) {
 	})
 }
 
-// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process that
-// hears of it does the same, so all living processes hear of it, whichever processes die meanwhile.
+// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process
+// that hears of it does the same, so all living processes hear of it, whichever processes die meanwhile.
 func (ag *agreements) revoke(x *Context) {
 	if x == nil || x.revoked.Swap(true) {
 		return
@@ -187,8 +188,8 @@ func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 	}
 }
 
-// conclude ends the call that is under way in a group, or all calls if the others have excluded this process. Then it begins
-// the next call.
+// conclude ends the call that is under way in a group, or all calls if the others have excluded this process. Then it
+// begins the next call.
 func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 	for len(gr.calls) > 0 {
 		x := gr.calls[0]
@@ -214,8 +215,8 @@ func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
 	h.sendIfDue() // makes links if the gate has none
 }
 
-// hear handles the note that the last packet of a gate has completed, if there is one: it adds the note to the queue. The error
-// says how the peer has broken the protocol.
+// hear handles the note that the last packet of a gate has completed, if there is one: it adds the note to the queue.
+// The error says how the peer has broken the protocol.
 func (ag *agreements) hear(h *lockedGate) error {
 	b := h.flow.TakeNote()
 	if b == nil {
@@ -299,19 +300,20 @@ func (ag *agreements) stop(why error) {
 	}
 }
 
-// maxPending is the largest number of contexts that are not open here, and for which notes are kept; each peer has an equal
-// share. The notes of a peer beyond its share are dropped, which is no violation of the peer.
+// maxPending is the largest number of contexts that are not open here, and for which notes are kept; each peer has an
+// equal share. The notes of a peer beyond its share are dropped, which is no violation of the peer.
 const maxPending = 1 << 16
 
-// pendingNotes has the notes that have come for one context before it was opened here. In a first agreement a process sends only
-// its STATE to a process that does not take part yet, so one note of each rank is enough.
+// pendingNotes has the notes that have come for one context before it was opened here. In a first agreement a process
+// sends only its STATE to a process that does not take part yet, so one note of each rank is enough.
 type pendingNotes struct {
 	revoked bool
 	states  map[int]consensus.Note // by rank
 	first   int                    // rank that was the first to send
 }
 
-// keepPending keeps a note for a context that was never opened here, and returns true. For any other context it returns false.
+// keepPending keeps a note for a context that was never opened here, and returns true. For any other context it returns
+// false.
 func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
 	d := ag.s.jobDomain()
 	if n.Context == 0 || !d.neverOpened(n.Context) {

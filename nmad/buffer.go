@@ -26,23 +26,24 @@ const DefaultLoans = 64 << 20
 // maxLoanBytes is the largest value of Config.Loans.
 const maxLoanBytes = 16 << 30
 
-// Buffer is memory for one message at a time to the process of one gate, which can read the message where it lies. Gate.Alloc
-// makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and its use fails with ErrReleased. The
-// zero Buffer counts as released. The methods never block; any number of threads may call them at once, also in callbacks.
+// Buffer is memory for one message at a time to the process of one gate, which can read the message where it lies.
+// Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and its use fails with
+// ErrReleased. The zero Buffer counts as released. The methods never block; any number of threads may call them at
+// once, also in callbacks.
 //
 //	free --- Alloc ---> held --- a send begins ---> out --- the send is done ---> held --- Release ---> free
 //	                                                 '--- Release ---> given up --- the send is done ---> free
 //
-// As with any buffer of a send, the program must not write to it from the start of the send until the send is done. The program
-// must not touch what Bytes has returned after Release.
+// As with any buffer of a send, the program must not write to it from the start of the send until the send is done. The
+// program must not touch what Bytes has returned after Release.
 type Buffer struct {
 	block      *block
 	generation uint32
 	size       int
 }
 
-// block is the state of a buffer. When neither the program nor a send has it, its memory is free, and the block is used again
-// for another buffer.
+// block is the state of a buffer. When neither the program nor a send has it, its memory is free, and the block is used
+// again for another buffer.
 type block struct {
 	pool             *bufferPool
 	firstPage, pages int    // which pages it has
@@ -65,15 +66,17 @@ type bufferPool struct {
 	vacated     bool            // the memory was given back
 }
 
-// Alloc returns memory for a message of size bytes to the process of this gate. Its contents are arbitrary. Over shared memory
-// a message in it need not be copied: a receive that takes loans (Op.Loan) reads it where it lies. Over other networks, and to
-// any other receive, it is sent as from any other memory, so a program need not know which network it uses.
+// Alloc returns memory for a message of size bytes to the process of this gate. Its contents are arbitrary. Over shared
+// memory a message in it need not be copied: a receive that takes loans (Op.Loan) reads it where it lies. Over other
+// networks, and to any other receive, it is sent as from any other memory, so a program need not know which network it
+// uses.
 //
-// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB. If there is no room left, or only in
-// pieces that are too short, Alloc fails with ErrNoRoom at once. The first call makes the memory, which takes some system
-// calls; pages that were touched stay until the gate has ended and all buffers were released. The peer can read all of the
-// memory, also what was not sent yet. Later calls allocate nothing, unless more buffers are out than ever before. Alloc fails
-// with the gate's error when the gate has ended, and with ErrConfig for a gate of a domain other than 0.
+// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB. If there is no room left, or
+// only in pieces that are too short, Alloc fails with ErrNoRoom at once. The first call makes the memory, which takes
+// some system calls; pages that were touched stay until the gate has ended and all buffers were released. The peer can
+// read all of the memory, also what was not sent yet. Later calls allocate nothing, unless more buffers are out than
+// ever before. Alloc fails with the gate's error when the gate has ended, and with ErrConfig for a gate of a domain
+// other than 0.
 func (g *Gate) Alloc(size int) (Buffer, error) {
 	if err := g.accessError(); err != nil {
 		return Buffer{}, err
@@ -131,8 +134,8 @@ func (e *noRoom) Error() string {
 	return fmt.Sprintf("nmad: a buffer of %d bytes for rank %d: %v among the %d bytes of its buffers; %s", e.size, e.rank, ErrNoRoom, e.all, why)
 }
 
-// lock takes the lock of the pool, and reports whether b was not released. Buffer.unlock releases the lock. The zero Buffer has
-// no lock.
+// lock takes the lock of the pool, and reports whether b was not released. Buffer.unlock releases the lock. The zero
+// Buffer has no lock.
 func (b Buffer) lock() bool {
 	if b.block == nil {
 		return false
@@ -165,8 +168,8 @@ func (b Buffer) First(n int) Buffer {
 	return b
 }
 
-// Release gives the memory back: at once, or when the send that is under way is done. It fails with ErrReleased if the buffer
-// was released before.
+// Release gives the memory back: at once, or when the send that is under way is done. It fails with ErrReleased if the
+// buffer was released before.
 func (b Buffer) Release() error {
 	live := b.lock()
 	if live {
@@ -182,7 +185,8 @@ func (b Buffer) Release() error {
 // errReleased is an ErrReleased that names what was released before.
 func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, ErrReleased) }
 
-// unlock releases the lock. Before that it frees the memory of the buffer if neither the program nor a send has it any more.
+// unlock releases the lock. Before that it frees the memory of the buffer if neither the program nor a send has it any
+// more.
 func (b Buffer) unlock() {
 	x := b.block
 	if x == nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// Attach gives the domain memory for sends with Op.Buffered: such a send copies its message there, and is done at once, whether
-// or not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory for all messages
-// together is always enough; in less memory the gaps between messages may be too short for the next one. The memory belongs to
-// the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
+// Attach gives the domain memory for sends with Op.Buffered: such a send copies its message there, and is done at once,
+// whether or not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory
+// for all messages together is always enough; in less memory the gaps between messages may be too short for the next
+// one. The memory belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It
+// does not block.
 func (d *Domain) Attach(memory []byte) error {
 	if err := d.accessError(); err != nil {
 		return err
@@ -27,10 +28,11 @@ func (d *Domain) Attach(memory []byte) error {
 	return nil
 }
 
-// Detach takes the memory of Attach back, and returns it. It waits until all messages in the memory were sent or have failed,
-// and also returns the first error of such a message that no other call has returned. If ctx is done before, Detach returns nil
-// and the cause of ctx, and the memory stays attached. It fails with ErrBuffer if no memory is attached. Meanwhile buffered
-// sends fail with ErrBuffer. Detach blocks the calling thread or goroutine only, and works after Close, too.
+// Detach takes the memory of Attach back, and returns it. It waits until all messages in the memory were sent or have
+// failed, and also returns the first error of such a message that no other call has returned. If ctx is done before,
+// Detach returns nil and the cause of ctx, and the memory stays attached. It fails with ErrBuffer if no memory is
+// attached. Meanwhile buffered sends fail with ErrBuffer. Detach blocks the calling thread or goroutine only, and works
+// after Close, too.
 func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	if err := d.accessError(); err != nil {
 		return nil, err
@@ -49,8 +51,8 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	return a.memory, a.takeLate()
 }
 
-// attached is the memory of a domain's buffered sends. The places of messages that have ended are freed when a thread looks for
-// a place.
+// attached is the memory of a domain's buffered sends. The places of messages that have ended are freed when a thread
+// looks for a place.
 type attached struct {
 	memory    []byte
 	detaching atomic.Bool
@@ -77,8 +79,8 @@ func newAttached(memory []byte) *attached {
 // begin makes the caller the one that detaches. It returns false if another thread does.
 func (mem *attached) begin() bool { return mem.detaching.CompareAndSwap(false, true) }
 
-// reclaim frees the places of messages that have ended: all of them, or, if all is false, the oldest ones up to the first that
-// has not ended. The caller holds mu.
+// reclaim frees the places of messages that have ended: all of them, or, if all is false, the oldest ones up to the
+// first that has not ended. The caller holds mu.
 func (mem *attached) reclaim(all bool) {
 	if all {
 		mem.used = slices.DeleteFunc(mem.used, mem.free)
@@ -91,8 +93,8 @@ func (mem *attached) reclaim(all bool) {
 	mem.used = slices.Delete(mem.used, 0, n)
 }
 
-// free frees the place of a message if it has ended, and reports whether it has; then the caller removes it from used. The
-// caller holds mu.
+// free frees the place of a message if it has ended, and reports whether it has; then the caller removes it from used.
+// The caller holds mu.
 func (mem *attached) free(k *attachedMessage) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
@@ -113,9 +115,9 @@ func (mem *attached) putBack(k *attachedMessage) {
 	mem.spares = append(mem.spares, k)
 }
 
-// take finds a place for a message of that many bytes; it returns nil if there is none, or if a thread detaches the memory. It
-// looks at detaching with mu held, and the thread that detaches looks for messages with mu held: so that thread sees the
-// message, or the message gets no place.
+// take finds a place for a message of that many bytes; it returns nil if there is none, or if a thread detaches the
+// memory. It looks at detaching with mu held, and the thread that detaches looks for messages with mu held: so that
+// thread sees the message, or the message gets no place.
 func (mem *attached) take(size int) *attachedMessage {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// upcalls is the queue of calls of the program's functions that are due at a gate. The thread that has polled the gate runs
-// them without any lock, one after the other, in the order of their events. A call may lead to further ones, for instance
-// because it starts a request that is done at once: these are added to the queue, so the stack does not grow.
+// upcalls is the queue of calls of the program's functions that are due at a gate. The thread that has polled the gate
+// runs them without any lock, one after the other, in the order of their events. A call may lead to further ones, for
+// instance because it starts a request that is done at once: these are added to the queue, so the stack does not grow.
 type upcalls struct {
 	mu      marcel.SpinLock // guards the other fields; may be taken inside Gate.mu
 	queue   []upcall
@@ -34,8 +34,8 @@ func (u *upcalls) push(c upcall) {
 	u.mu.Unlock()
 }
 
-// pop takes out the next call, and makes the caller the runner. It returns false if there is no call, or if another thread is
-// the runner. runner says whether the caller already is.
+// pop takes out the next call, and makes the caller the runner. It returns false if there is no call, or if another
+// thread is the runner. runner says whether the caller already is.
 func (u *upcalls) pop(runner bool) (c upcall, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,17 +86,17 @@ func (g *Gate) choose(r *Request) {
 	g.submit(r)
 }
 
-// InCallback reports whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a monitor. There
-// a thread must not wait: what it waits for may need the gate whose other calls wait for this one. A wait of this package that
-// would have to sleep there fails with pioman.ErrInHandler. If very many threads run callbacks at once, InCallback may
-// overlook one of them. It takes some nanoseconds.
+// InCallback reports whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a
+// monitor. There a thread must not wait: what it waits for may need the gate whose other calls wait for this one. A
+// wait of this package that would have to sleep there fails with pioman.ErrInHandler. If very many threads run
+// callbacks at once, InCallback may overlook one of them. It takes some nanoseconds.
 func InCallback() bool { return callers.has(asm.G()) }
 
 // callers is the set of the threads and goroutines that run callbacks.
 var callers callerSet
 
-// callerSet is a hash set of values of asm.G. Each value is in one of the callerTries places from the one to which its hash
-// leads. A place has a cache line of its own, which seldom another thread writes.
+// callerSet is a hash set of values of asm.G. Each value is in one of the callerTries places from the one to which its
+// hash leads. A place has a cache line of its own, which seldom another thread writes.
 type callerSet [64]caller
 
 type caller struct {
@@ -110,8 +110,8 @@ const callerTries = 4
 // callerPlace is the hash of a value of asm.G.
 func callerPlace(g uintptr) uintptr { return g>>6 ^ g>>12 }
 
-// enter adds the caller to the set, until it calls leave of the result. Nested calls take a place each. It returns nil if all
-// places are taken.
+// enter adds the caller to the set, until it calls leave of the result. Nested calls take a place each. It returns nil
+// if all places are taken.
 func (set *callerSet) enter() *caller {
 	g := asm.G()
 	for i := range uintptr(callerTries) {

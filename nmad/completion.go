@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// takeFinished takes what the flow has for the gate: requests that have ended, receives whose owner must choose the buffer,
-// news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread may be a scheduling
-// point, and the holder must not be descheduled with the lock.
+// takeFinished takes what the flow has for the gate: requests that have ended, receives whose owner must choose the
+// buffer, news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread may be a
+// scheduling point, and the holder must not be descheduled with the lock.
 func (h *lockedGate) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
@@ -56,8 +56,8 @@ func (h *lockedGate) tellEnd(r *Request) {
 	}
 }
 
-// publish queues the waiters to wake and the callbacks to call, and tells the engine whether the gate has anything pending: as
-// long as it has, the engine's hooks poll.
+// publish queues the waiters to wake and the callbacks to call, and tells the engine whether the gate has anything
+// pending: as long as it has, the engine's hooks poll.
 func (h *lockedGate) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()

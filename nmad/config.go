@@ -22,8 +22,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Config tells Open which rank this process has and how to reach the others. Size, Rendezvous and Secret must be set; all other
-// fields have usable defaults. A job of one process needs Size alone.
+// Config tells Open which rank this process has and how to reach the others. Size, Rendezvous and Secret must be set;
+// all other fields have usable defaults. A job of one process needs Size alone.
 type Config struct {
 	Rank int // this process: 0 to Size-1
 	Size int // processes in the job
@@ -32,48 +32,48 @@ type Config struct {
 	Listener   net.Listener // of rank 0: a socket that listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // the secret of the job, the same in all processes, 16 to 1024 bytes; 32 random bytes are enough
 
-	// Driver names the network: "shm"; "tcp"; "unix"; or "auto", which takes shm on one host, unix where shm does not work,
-	// and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as many rails, up to
-	// MaxRails, between each two processes: "tcp,tcp". One rail carries all packets: the one with the least latency if rank 0
-	// has a profile that tells, else the first one. Long messages are shared out among all rails, as Strategy says. Driver
-	// must be the same in all processes.
+	// Driver names the network: "shm"; "tcp"; "unix"; or "auto", which takes shm on one host, unix where shm does not
+	// work, and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as many
+	// rails, up to MaxRails, between each two processes: "tcp,tcp". One rail carries all packets: the one with the
+	// least latency if rank 0 has a profile that tells, else the first one. Long messages are shared out among all
+	// rails, as Strategy says. Driver must be the same in all processes.
 	Driver string
 	Custom driver.Driver   // a network that is not registered under a name; overrides Driver
 	Rails  []driver.Driver // such a network for each rail; overrides Custom
 
-	// Strategy names what decides about messages that wait for the network, and how rails share long messages: see package
-	// strategy. The default is "default", and "split-balance" with several rails.
+	// Strategy names what decides about messages that wait for the network, and how rails share long messages: see
+	// package strategy. The default is "default", and "split-balance" with several rails.
 	Strategy string
 
-	// Listen is the address, host:port, at which this process accepts links. The default is loopback and any free port. With
-	// several rails it may be one address for each, separated by commas, of which some may be empty:
+	// Listen is the address, host:port, at which this process accepts links. The default is loopback and any free port.
+	// With several rails it may be one address for each, separated by commas, of which some may be empty:
 	// "10.0.0.1:0,10.1.0.1:0". One address is for all rails.
 	Listen string
 
-	// Link says when links are made. With LinkLazy two processes make theirs when one of them first sends something to the
-	// other. With LinkAll Open makes all links, and fails if one cannot be made. Link must be the same in all processes. The
-	// default is LinkLazy, in a job of two processes LinkAll.
+	// Link says when links are made. With LinkLazy two processes make theirs when one of them first sends something to
+	// the other. With LinkAll Open makes all links, and fails if one cannot be made. Link must be the same in all
+	// processes. The default is LinkLazy, in a job of two processes LinkAll.
 	Link string
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
-	// Timeout bounds Open, and making the links to a process later. Only time counts in which this process could run, not
-	// that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; in a job that a process manager, or Kubernetes, starts,
-	// 5 min until all processes are there.
+	// Timeout bounds Open, and making the links to a process later. Only time counts in which this process could run,
+	// not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; in a job that a process manager, or
+	// Kubernetes, starts, 5 min until all processes are there.
 	Timeout time.Duration
 
-	// Heartbeat is how long a process may give no sign of life, though its connections stand, before the others take it for
-	// lost: because it was stopped, or its host has vanished. Then requests that involve it fail with ErrPeerLost. 100 ms to
-	// 1 h, the same in all processes of the job; 0: the others wait for ever. Each process exchanges a few bytes with rank 0
-	// in each fifth of this time, so a process may be detected up to a fifth later. A process that was stopped itself takes
-	// no other process for lost because of that.
+	// Heartbeat is how long a process may give no sign of life, though its connections stand, before the others take it
+	// for lost: because it was stopped, or its host has vanished. Then requests that involve it fail with ErrPeerLost.
+	// 100 ms to 1 h, the same in all processes of the job; 0: the others wait for ever. Each process exchanges a few
+	// bytes with rank 0 in each fifth of this time, so a process may be detected up to a fifth later. A process that
+	// was stopped itself takes no other process for lost because of that.
 	Heartbeat time.Duration
 
 	// Stall is the time after which a job whose processes all wait reports what they wait for: in each living process a
-	// thread has waited for a message for that long, no message has begun or ended, and the process has used less than a
-	// tenth of a processor. The lowest living rank writes the report to standard error, once; the job goes on. 100 ms to 1 h,
-	// the same in all processes; 0: never. It takes the context 65535 of domain 0. Each process checks itself four times in
-	// this time.
+	// thread has waited for a message for that long, no message has begun or ended, and the process has used less than
+	// a tenth of a processor. The lowest living rank writes the report to standard error, once; the job goes on. 100 ms
+	// to 1 h, the same in all processes; 0: never. It takes the context 65535 of domain 0. Each process checks itself
+	// four times in this time.
 	Stall time.Duration
 
 	// Linger is how long Close waits for sends to leave, and then again for peers to take them in; default 5 s.
@@ -83,22 +83,22 @@ type Config struct {
 	// default 10 us; below 0: not at all.
 	Spin time.Duration
 
-	// SharedCPUs says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer from
-	// answering. Then a wait yields to the kernel after every few polls, whatever Spin says, unless it is below 0. Open sets
-	// SharedCPUs by itself if the job has more processes on this host than processors that they may use.
+	// SharedCPUs says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer
+	// from answering. Then a wait yields to the kernel after every few polls, whatever Spin says, unless it is below 0.
+	// Open sets SharedCPUs by itself if the job has more processes on this host than processors that they may use.
 	SharedCPUs bool
 
-	// Unbound leaves this process on all processors that it may use. Without it Open binds the process to its share of the
-	// processors of its host (one processor, if there are more processes than processors), provided that the environment
-	// tells of the job, that its processes were not bound, and that no scheduler of threads runs yet.
+	// Unbound leaves this process on all processors that it may use. Without it Open binds the process to its share of
+	// the processors of its host (one processor, if there are more processes than processors), provided that the
+	// environment tells of the job, that its processes were not bound, and that no scheduler of threads runs yet.
 	Unbound bool
 
-	// Eager is the longest message that is sent without asking the receiver, in bytes. The default is what Profile says, else
-	// what the driver takes in a packet, which is also the most.
+	// Eager is the longest message that is sent without asking the receiver, in bytes. The default is what Profile
+	// says, else what the driver takes in a packet, which is also the most.
 	Eager int
 
-	// Profile is a file with measurements of the network (see the type Profile). It sets the default of Eager, chooses the
-	// rail that carries the packets, and tells how rails share long messages. The default is no profile.
+	// Profile is a file with measurements of the network (see the type Profile). It sets the default of Eager, chooses
+	// the rail that carries the packets, and tells how rails share long messages. The default is no profile.
 	Profile string
 
 	// Measured is a profile in place of the file Profile, such as Gate.Sample returns.
@@ -123,11 +123,12 @@ type Config struct {
 	// Unexpected is the memory for eager messages without a receive, in bytes per peer; default 4 MiB.
 	Unexpected int
 
-	// Announced is how many announced messages without a receive this process keeps per peer. It keeps more while a receive
-	// waits for a message behind them; default 262144, at most 2^24.
+	// Announced is how many announced messages without a receive this process keeps per peer. It keeps more while a
+	// receive waits for a message behind them; default 262144, at most 2^24.
 	Announced int
 
-	// Loans is the memory of the buffers of Gate.Alloc, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB.
+	// Loans is the memory of the buffers of Gate.Alloc, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16
+	// GiB.
 	Loans int
 
 	// Set by complete, by rail.
@@ -269,7 +270,8 @@ func (cfg *Config) completeRails() error {
 	return nil
 }
 
-// readProfile reads the profile, and sets what follows from it: the order of the rails, their costs, and the eager limit.
+// readProfile reads the profile, and sets what follows from it: the order of the rails, their costs, and the eager
+// limit.
 func (cfg *Config) readProfile() error {
 	if cfg.Profile == "" && cfg.Measured == nil {
 		return nil
@@ -311,9 +313,9 @@ func (cfg *Config) readProfile() error {
 	return nil
 }
 
-// nearest returns the rail with the least latency, the first one of several with the same; 0 unless all rails were measured. A
-// measured latency is that of a rendezvous. Its packets go the same way for all rails, so the latencies differ as those of the
-// rails do.
+// nearest returns the rail with the least latency, the first one of several with the same; 0 unless all rails were
+// measured. A measured latency is that of a rendezvous. Its packets go the same way for all rails, so the latencies
+// differ as those of the rails do.
 func (cfg *Config) nearest(p *Profile) (best int) {
 	for i, name := range cfg.railNames {
 		r := p.Rails[name]
@@ -351,8 +353,8 @@ func (cfg *Config) measured() string {
 	return "measured, " + cfg.Profile
 }
 
-// driverConfig returns the configuration of the driver of a rail. Drivers get a secret of their own, derived from the job's, so
-// that a proof that is exchanged on a link is of no use on the control connection.
+// driverConfig returns the configuration of the driver of a rail. Drivers get a secret of their own, derived from the
+// job's, so that a proof that is exchanged on a link is of no use on the control connection.
 func (cfg *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))

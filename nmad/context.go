@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Context is a name space of tags for messages between some processes of a domain, its group: a receive or a probe in one
-// context never finds a message of another. Match.Context names it, in a receive, a probe or an Op; operations that name none
-// share a context whose group is the job. Domain.OpenContext opens a Context. Safe for concurrent use.
+// Context is a name space of tags for messages between some processes of a domain, its group: a receive or a probe in
+// one context never finds a message of another. Match.Context names it, in a receive, a probe or an Op; operations that
+// name none share a context whose group is the job. Domain.OpenContext opens a Context. Safe for concurrent use.
 type Context struct {
 	d      *Domain
 	number uint16
@@ -27,14 +27,15 @@ type Context struct {
 	hasAgreed atomic.Bool // its group takes part in agreements
 }
 
-// maxContexts is the largest number of open contexts of a domain. Each takes some hundred bytes at each gate of its group.
+// maxContexts is the largest number of open contexts of a domain. Each takes some hundred bytes at each gate of its
+// group.
 const maxContexts = 24 << 10
 
-// OpenContext opens the context of a number, 2 to 65535, for messages between these ranks, among which is that of this process.
-// Each of these processes opens the context with the same ranks, at any time: a message that comes earlier waits. The context
-// stays open until it, or the domain, is closed. CONTEXTS.md lists the numbers that packages of the library use. OpenContext
-// fails with ErrConfig for a number that is out of range or in use, with ErrRank for wrong ranks, and with ErrClosed after
-// Close.
+// OpenContext opens the context of a number, 2 to 65535, for messages between these ranks, among which is that of this
+// process. Each of these processes opens the context with the same ranks, at any time: a message that comes earlier
+// waits. The context stays open until it, or the domain, is closed. CONTEXTS.md lists the numbers that packages of the
+// library use. OpenContext fails with ErrConfig for a number that is out of range or in use, with ErrRank for wrong
+// ranks, and with ErrClosed after Close.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.accessError(); err != nil {
 		return nil, err
@@ -71,11 +72,11 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
-// Close closes the context, so that its number may be used for another one. It fails with ErrActive, and leaves the context
-// open, if a receive, a probe or an unexpected message waits in it here, if its group has agreed on something, or if it was
-// revoked. The program must not use the context during Close, nor afterwards. Sends that are under way go on. A process that
-// has not closed the context yet may still send in it: such a message waits for the next context of that number, so programs
-// that use numbers again must tell these messages apart by their tags. Close does not block.
+// Close closes the context, so that its number may be used for another one. It fails with ErrActive, and leaves the
+// context open, if a receive, a probe or an unexpected message waits in it here, if its group has agreed on something,
+// or if it was revoked. The program must not use the context during Close, nor afterwards. Sends that are under way go
+// on. A process that has not closed the context yet may still send in it: such a message waits for the next context of
+// that number, so programs that use numbers again must tell these messages apart by their tags. Close does not block.
 func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
@@ -103,8 +104,9 @@ func (c *Context) Close() error {
 	return nil
 }
 
-// Describe makes WriteWaits write what f returns for a message of this context, in place of its tag. mask has the bits in which
-// the tag of a message must agree with that of a receive or a probe. Any thread may call f, which must not wait.
+// Describe makes WriteWaits write what f returns for a message of this context, in place of its tag. mask has the bits
+// in which the tag of a message must agree with that of a receive or a probe. Any thread may call f, which must not
+// wait.
 func (c *Context) Describe(f func(tag, mask uint64) string) {
 	if c != nil {
 		c.describe.Store(&f)
@@ -173,10 +175,11 @@ func (c *Context) gate(rank int) (*Gate, error) {
 	return g, g.accessError()
 }
 
-// EndAtFirst makes receives and probes from any source in this context end as soon as one process of its group has ended;
-// by default they end when all have. It holds for those that wait now and for those that are posted later, also after such
-// an end. A receive whose message is here already gets it. The error names the process that has ended first (*PeerError).
-// EndAtFirst cannot be taken back; it does not touch other contexts of the same processes. It does not block.
+// EndAtFirst makes receives and probes from any source in this context end as soon as one process of its group has
+// ended; by default they end when all have. It holds for those that wait now and for those that are posted later, also
+// after such an end. A receive whose message is here already gets it. The error names the process that has ended first
+// (*PeerError). EndAtFirst cannot be taken back; it does not touch other contexts of the same processes. It does not
+// block.
 func (c *Context) EndAtFirst() {
 	if c != nil && c.any.AtFirst() {
 		c.d.lookLast(c.any)
@@ -314,8 +317,8 @@ func (c *Context) end() {
 	c.Drop()
 }
 
-// Drop receives and discards every message that comes in the context from here on, until the domain is closed, so that sends
-// to this process end. A context that was revoked does so by itself. Drop does not block.
+// Drop receives and discards every message that comes in the context from here on, until the domain is closed, so that
+// sends to this process end. A context that was revoked does so by itself. Drop does not block.
 func (c *Context) Drop() {
 	if c == nil || c.dropping.Swap(true) {
 		return

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file tells people what threads wait for (WriteWaits, which also runs at SIGQUIT, and in stall.go when a job has come to a
-// stop), and what gates do (Session.String).
+// This file tells people what threads wait for (WriteWaits, which also runs at SIGQUIT, and in stall.go when a job has
+// come to a stop), and what gates do (Session.String).
 
-// sessionList lists the open sessions of this process. A pioman.Reason has only numbers; by this list WriteWaits finds the
-// session and its contexts.
+// sessionList lists the open sessions of this process. A pioman.Reason has only numbers; by this list WriteWaits finds
+// the session and its contexts.
 type sessionList struct {
 	mu   sync.Mutex // guards all fields
 	open []*Session
@@ -75,8 +75,8 @@ const (
 	waitLinks
 )
 
-// reason describes what a waiter for r waits for. It reads only fields that the owner of r has set, and that do not change while
-// r is under way.
+// reason describes what a waiter for r waits for. It reads only fields that the owner of r has set, and that do not
+// change while r is under way.
 func (r *Request) reason() pioman.Reason {
 	g, c, x := r.gate, &r.core, r.rare()
 	do, tag, last := waitReceive, x.pattern.Tag, x.pattern.Mask
@@ -162,9 +162,10 @@ func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 	return fmt.Sprintf("tag %d", tag) + text
 }
 
-// WriteWaits writes, for people, what the threads of this process do, and what threads and goroutines wait for, with the rank and
-// tag of a message. Then it lists, for each session, the messages that have come and have no receive; it leaves out gates whose
-// lock it does not get within a millisecond. It does not stop the threads. The error is that of w.
+// WriteWaits writes, for people, what the threads of this process do, and what threads and goroutines wait for, with
+// the rank and tag of a message. Then it lists, for each session, the messages that have come and have no receive; it
+// leaves out gates whose lock it does not get within a millisecond. It does not stop the threads. The error is that of
+// w.
 func WriteWaits(w io.Writer) error {
 	var text strings.Builder
 	writeThreads(&text)
@@ -282,8 +283,8 @@ func title() string {
 // dumpTime is how long a dump may take; then the process ends without the rest of it.
 const dumpTime = 2 * time.Second
 
-// dumpAtQuit makes SIGQUIT write what threads wait for, before the Go runtime writes the stacks of goroutines and ends the
-// process, until the session is closed. It does nothing if the process ignores the signal.
+// dumpAtQuit makes SIGQUIT write what threads wait for, before the Go runtime writes the stacks of goroutines and ends
+// the process, until the session is closed. It does nothing if the process ignores the signal.
 func (s *Session) dumpAtQuit() {
 	if signal.Ignored(unix.SIGQUIT) {
 		return
@@ -317,9 +318,9 @@ func dump(w io.Writer) {
 	_ = WriteWaits(w)
 }
 
-// String describes, for people, the gates that have links, of all domains, to find out why a request does not end: what is
-// pending, what waits for room, credit or the other side, whether the engine sleeps on the links, and what the links say about
-// themselves. It does not wait: of a gate whose lock is held it says just that. The format may change.
+// String describes, for people, the gates that have links, of all domains, to find out why a request does not end: what
+// is pending, what waits for room, credit or the other side, whether the engine sleeps on the links, and what the links
+// say about themselves. It does not wait: of a gate whose lock is held it says just that. The format may change.
 func (s *Session) String() string {
 	if !s.valid() {
 		return "nmad: no session"

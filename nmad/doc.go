@@ -59,13 +59,13 @@
 //	  completion queues       Queue                  in the order in which requests end
 //	  select                  Request.Case           beside a semaphore, a mailbox, a time limit
 //
-// Wait, WaitContext, WaitAny and WaitAll wait for requests. Iprobe and Probe look for messages without a receive, Peek also
-// at their first bytes. Cancel takes a receive back. Starting never waits, and may be done in callbacks.
+// Wait, WaitContext, WaitAny and WaitAll wait for requests. Iprobe and Probe look for messages without a receive, Peek
+// also at their first bytes. Cancel takes a receive back. Starting never waits, and may be done in callbacks.
 //
 // No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the
-// end of its wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
-// WaitContext, WaitAny, WaitAll, Probe, Queue.WaitContext. A marcel.Select over Request.Case is a cancellation point; the
-// requests go on.
+// end of its wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends
+// waits: WaitContext, WaitAny, WaitAll, Probe, Queue.WaitContext. A marcel.Select over Request.Case is a cancellation
+// point; the requests go on.
 //
 // # Guarantees
 //

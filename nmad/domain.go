@@ -17,9 +17,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Domain is a part of a session that shares nothing with the other domains: it has gates, links, matching, receives from any
-// source, request pools, counters and engine tasks of its own (a communication domain: Ibrahim and Yelick,
-// "On the conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are
+// Domain is a part of a session that shares nothing with the other domains: it has gates, links, matching, receives
+// from any source, request pools, counters and engine tasks of its own (a communication domain: Ibrahim and Yelick, "On
+// the conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are
 // received through the domain to which its gate leads; between domains there is no order. The job is domain 0.
 // Session.Domain opens more: with one for each thread, threads share no lock or cache line of nmad. Safe for concurrent
 // use.
@@ -86,8 +86,8 @@ func (d *Domain) name() string {
 	return fmt.Sprintf(", domain %d", d.number)
 }
 
-// gateTable holds the gates of a domain by rank. A gate is made when a thread asks for it, when a peer links, or when news
-// of the peer's end come. So a process pays only for the peers that it deals with.
+// gateTable holds the gates of a domain by rank. A gate is made when a thread asks for it, when a peer links, or when
+// news of the peer's end come. So a process pays only for the peers that it deals with.
 type gateTable []atomic.Pointer[Gate]
 
 // at returns the gate to a rank; nil if it was not made.
@@ -118,9 +118,10 @@ func (d *Domain) all(yield func(*Gate) bool) {
 	}
 }
 
-// gateOf returns the gate to a rank, and makes it if there is none. It takes no lock, so callbacks may call it. If two threads
-// make the gate at the same time, the slower one drops its gate. Close stores closing and then looks for gates; gateOf stores
-// the gate and then looks at closing. So one of the two sees what the other has stored, and the gate is closed.
+// gateOf returns the gate to a rank, and makes it if there is none. It takes no lock, so callbacks may call it. If two
+// threads make the gate at the same time, the slower one drops its gate. Close stores closing and then looks for gates;
+// gateOf stores the gate and then looks at closing. So one of the two sees what the other has stored, and the gate is
+// closed.
 func (d *Domain) gateOf(rank int) *Gate {
 	if g := d.gates.at(rank); g != nil {
 		return g
@@ -244,7 +245,7 @@ func (d *Domain) makeGate(to remoteDomain) *Gate {
 	return g
 }
 
-// gateRegistration says whether the engine has the sources and the task of a gate.
+// gateRegistration reports whether the engine has the sources and the task of a gate.
 //
 //	unregistered --- install ---> registered --- retire ---> retired
 //	unregistered --- retire, of a gate that has never had links ---> retired
@@ -317,8 +318,8 @@ func (d *Domain) String() string {
 	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.cfg.Access, d.cfg.Progress, eager)
 }
 
-// Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not exist it
-// returns a gate on which everything fails with ErrRank. It does not block; callbacks may call it.
+// Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not exist
+// it returns a gate on which everything fails with ErrRank. It does not block; callbacks may call it.
 func (d *Domain) Gate(rank int) *Gate {
 	if !d.valid() {
 		return &Gate{rank: rank}
@@ -333,11 +334,11 @@ func (d *Domain) Gate(rank int) *Gate {
 	return d.deadGate(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
 }
 
-// To returns the gate to any domain of another process. That process receives the messages by the To of its domain, with the
-// rank of this process and the number of this domain. Receives from any source take messages only from gates between domains
-// of the same number, in all contexts. For a rank or a domain that cannot exist, and for another domain of the own process,
-// To returns a gate on which everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up
-// to Config.Timeout.
+// To returns the gate to any domain of another process. That process receives the messages by the To of its domain,
+// with the rank of this process and the number of this domain. Receives from any source take messages only from gates
+// between domains of the same number, in all contexts. For a rank or a domain that cannot exist, and for another domain
+// of the own process, To returns a gate on which everything fails with ErrRank. Messages wait for a domain that is not
+// open yet as for a link, up to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
 	if !d.valid() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)
@@ -357,8 +358,8 @@ func (d *Domain) deadGate(rank int, why error) *Gate {
 	return g
 }
 
-// lost handles the news that a process has left or has died. It starts no goroutine for a gate that has ended: once all gates
-// have ended, free waits for work, to which nothing may be added any more.
+// lost handles the news that a process has left or has died. It starts no goroutine for a gate that has ended: once all
+// gates have ended, free waits for work, to which nothing may be added any more.
 func (d *Domain) lost(e roster.Event) {
 	if d.gates.at(e.Rank) == nil {
 		if d.closing.Load() != nil {
@@ -378,8 +379,8 @@ func (d *Domain) lost(e roster.Event) {
 	}
 }
 
-// gateEnded handles the end of a gate, whose lock the caller holds. After the last gate has ended, receives from any source
-// that find no message end, too.
+// gateEnded handles the end of a gate, whose lock the caller holds. After the last gate has ended, receives from any
+// source that find no message end, too.
 func (d *Domain) gateEnded(h *lockedGate) {
 	g, why := h.g, h.endErr
 	d.work.Go(func() { d.retire(g, why) })
@@ -420,11 +421,11 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 	}
 }
 
-// Close leaves the domain, as Session.Close leaves the job: it makes all requests of the domain but sends fail with ErrClosed;
-// waits for the sends that are under way, for at most Config.Linger; tells the peers that this side leaves; waits, again for
-// at most Config.Linger, until they have received everything; and frees what the domain has. Other domains go on. Close
-// returns an error if it had to give sends up. A second call does nothing, and returns the same. Any thread may call it, also
-// for a Private domain.
+// Close leaves the domain, as Session.Close leaves the job: it makes all requests of the domain but sends fail with
+// ErrClosed; waits for the sends that are under way, for at most Config.Linger; tells the peers that this side leaves;
+// waits, again for at most Config.Linger, until they have received everything; and frees what the domain has. Other
+// domains go on. Close returns an error if it had to give sends up. A second call does nothing, and returns the same.
+// Any thread may call it, also for a Private domain.
 func (d *Domain) Close() error {
 	if !d.valid() {
 		return nil
@@ -436,8 +437,8 @@ func (d *Domain) Close() error {
 	return d.closeErr
 }
 
-// shutdown is Close, once, for a caller that may block in calls of Go. own is the owner that has called Close, if its other
-// private domains are to be moved meanwhile; else nil.
+// shutdown is Close, once, for a caller that may block in calls of Go. own is the owner that has called Close, if its
+// other private domains are to be moved meanwhile; else nil.
 func (d *Domain) shutdown(own *owner) {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
 	d.closeErr = d.s.leave([]*Domain{d}, own, func() {})
@@ -506,9 +507,9 @@ func (d *Domain) polled(holds func(*lockedGate) bool) bool {
 	return held
 }
 
-// Poll polls all gates of the domain once, except those that another thread polls just now, and runs the callbacks that are
-// due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a callback, and for
-// a Private domain of another thread, Poll does nothing. It never blocks.
+// Poll polls all gates of the domain once, except those that another thread polls just now, and runs the callbacks that
+// are due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a
+// callback, and for a Private domain of another thread, Poll does nothing. It never blocks.
 func (d *Domain) Poll() {
 	if d.accessError() == nil && !InCallback() {
 		d.poll()

@@ -10,9 +10,9 @@ import (
 )
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and only to those
-// processes to which messages are sent. Domain blocks only while a worker starts (Progress Worker). It fails with ErrClosed
-// after Close, and with ErrConfig for a number that is out of range or was used before, or when MaxDomains domains are open,
-// that of the job included.
+// processes to which messages are sent. Domain blocks only while a worker starts (Progress Worker). It fails with
+// ErrClosed after Close, and with ErrConfig for a number that is out of range or was used before, or when MaxDomains
+// domains are open, that of the job included.
 func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if !s.valid() {
 		return nil, errNoSession
@@ -73,8 +73,8 @@ func (ds *domains) init(job *Domain) {
 	ds.changed = make(chan struct{})
 }
 
-// add adds a domain, and gives it a number if it has none. It returns the news of the processes that have ended so far, which
-// the caller passes to the domain.
+// add adds a domain, and gives it a number if it has none. It returns the news of the processes that have ended so far,
+// which the caller passes to the domain.
 func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -145,8 +145,9 @@ func (ds *domains) lost(e roster.Event) []*Domain {
 	return ds.open
 }
 
-// find returns the domain of a number, to which a peer links. If the domain was not opened yet, find returns a channel that
-// is closed when the caller should look again. It returns nil twice if the domain was closed, or will never be opened.
+// find returns the domain of a number, to which a peer links. If the domain was not opened yet, find returns a channel
+// that is closed when the caller should look again. It returns nil twice if the domain was closed, or will never be
+// opened.
 func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/secret"
 )
 
-// Names of the environment variables of a job: what the launcher tells its processes, and the settings of the user. Environment
-// explains them.
+// Names of the environment variables of a job: what the launcher tells its processes, and the settings of the user.
+// Environment explains them.
 const (
 	EnvRank         = "PM2_RANK"
 	EnvSize         = "PM2_SIZE"
@@ -46,8 +46,8 @@ const (
 type Variable struct {
 	Name, Meaning, Values, Default string
 
-	// Told says that a launcher sets the variable, for one process of one job. The others are settings of the user, which a
-	// launcher passes on to all processes.
+	// Told says that a launcher sets the variable, for one process of one job. The others are settings of the user,
+	// which a launcher passes on to all processes.
 	Told bool
 }
 
@@ -80,12 +80,13 @@ var Environment = []Variable{
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
-// FromEnvironment makes a Config from the variables that Environment lists. Without PM2_SIZE and PM2_RANK it asks the process
-// manager that has started this process (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); if there is none, the Config
-// is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK.
-// FromEnvironment takes the job's secret out of the environment, so that processes that this one starts do not have it, and
-// remembers the secret for the next call. The variables of drivers are in no Config: a driver reads them when it is opened.
-// FromEnvironment may block until the process manager answers. Errors are ErrConfig.
+// FromEnvironment makes a Config from the variables that Environment lists. Without PM2_SIZE and PM2_RANK it asks the
+// process manager that has started this process (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); if there is
+// none, the Config is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank,
+// if there is no PM2_RANK. FromEnvironment takes the job's secret out of the environment, so that processes that this
+// one starts do not have it, and remembers the secret for the next call. The variables of drivers are in no Config: a
+// driver reads them when it is opened. FromEnvironment may block until the process manager answers. Errors are
+// ErrConfig.
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 // fromOwnEnvironment is FromEnvironment that gives up when ctx ends.

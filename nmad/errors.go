@@ -12,11 +12,11 @@ import (
 
 // Errors of this package, for errors.Is.
 var (
-	// ErrTruncated: the message is longer than the buffer, which holds its beginning, Request.Len bytes. Other messages are
-	// not affected.
+	// ErrTruncated: the message is longer than the buffer, which holds its beginning, Request.Len bytes. Other messages
+	// are not affected.
 	ErrTruncated = flow.ErrTruncated
-	// ErrPeerLost: the other process has died or left, or the link to it has broken. errors.As with a *PeerError tells which
-	// process.
+	// ErrPeerLost: the other process has died or left, or the link to it has broken. errors.As with a *PeerError tells
+	// which process.
 	ErrPeerLost = driver.ErrPeerLost
 	// ErrProtocol: the other process has sent something that it must not send. Its gate has ended.
 	ErrProtocol = driver.ErrProtocol
@@ -64,8 +64,8 @@ func (e *PeerError) Error() string {
 // Unwrap returns Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// operationError is an error that has happened during an operation. Its text names the package once, although that of err may
-// name it, too.
+// operationError is an error that has happened during an operation. Its text names the package once, although that of
+// err may name it, too.
 type operationError struct {
 	operation string
 	err       error
@@ -103,8 +103,8 @@ func peerFailure(rank int, err error) *PeerError {
 	return &PeerError{Rank: rank, Reason: err.Error(), Err: ErrPeerLost}
 }
 
-// Exported functions accept nil and zero values. A nil gate leads nowhere, a nil session is closed, a zero request was never
-// started, a nil context.Context never ends. Such a call takes no lock and starts nothing.
+// Exported functions accept nil and zero values. A nil gate leads nowhere, a nil session is closed, a zero request was
+// never started, a nil context.Context never ends. Such a call takes no lock and starts nothing.
 
 // valid reports whether Open has made this session.
 func (s *Session) valid() bool { return s != nil && s.job.valid() }
@@ -128,8 +128,8 @@ func failed(err error) *Request {
 	return r
 }
 
-// checkStart returns the error that keeps the caller from starting a request: access, the accessError of the gate or domain; or
-// that r is nil; or that there is no Op (op is false).
+// checkStart returns the error that keeps the caller from starting a request: access, the accessError of the gate or
+// domain; or that r is nil; or that there is no Op (op is false).
 func checkStart(access error, r *Request, op bool) error {
 	switch {
 	case access != nil:

@@ -10,11 +10,12 @@ import (
 )
 
 // This file has what a program uses to go on after processes were lost. The interface follows ULFM (Bland et al.,
-// "Post-failure recovery of MPI communication capability", 2013), as far as it fits messages between pairs of processes.
+// "Post-failure recovery of MPI communication capability", 2013), as far as it fits messages between pairs of
+// processes.
 
-// Err returns nil while the gate works. Afterwards it returns the error with which every further request at the gate fails: a
-// *PeerError if the peer is lost, ErrClosed if this session was closed. A gate that has ended never works again. Err is one
-// load from memory, and may be called from anywhere.
+// Err returns nil while the gate works. Afterwards it returns the error with which every further request at the gate
+// fails: a *PeerError if the peer is lost, ErrClosed if this session was closed. A gate that has ended never works
+// again. Err is one load from memory, and may be called from anywhere.
 func (g *Gate) Err() error {
 	if g == nil {
 		return errNoGate
@@ -25,10 +26,10 @@ func (g *Gate) Err() error {
 	return nil
 }
 
-// Failed returns the ranks that this process has lost: first those that the remaining processes have agreed upon, in the agreed
-// order, which is the same in all processes; then those that only this process may know of. A process that has closed its
-// session counts as lost. The list only grows, and begins with what Agree has returned. Failed never blocks. After Close it
-// returns the same as before.
+// Failed returns the ranks that this process has lost: first those that the remaining processes have agreed upon, in
+// the agreed order, which is the same in all processes; then those that only this process may know of. A process that
+// has closed its session counts as lost. The list only grows, and begins with what Agree has returned. Failed never
+// blocks. After Close it returns the same as before.
 func (s *Session) Failed() []int {
 	if !s.valid() {
 		return nil
@@ -49,22 +50,22 @@ type Agreement struct {
 	Failed []int  // all ranks that were lost since the job began, in the agreed order
 }
 
-// Agree makes the remaining processes agree on a value, and on which ranks are lost, as ULFM's MPI_Comm_agree does. It returns
-// the same in all processes, also in those that are lost right afterwards, whichever processes are lost meanwhile. Each process
-// gives a value, and gets the bitwise and of all values. So a bit can stand for a question: the bit for "has your part
-// succeeded" is 1 in the result if it is 1 in all values.
+// Agree makes the remaining processes agree on a value, and on which ranks are lost, as ULFM's MPI_Comm_agree does. It
+// returns the same in all processes, also in those that are lost right afterwards, whichever processes are lost
+// meanwhile. Each process gives a value, and gets the bitwise and of all values. So a bit can stand for a question: the
+// bit for "has your part succeeded" is 1 in the result if it is 1 in all values.
 //
 // All processes must call Agree: the n-th call of one process belongs to the n-th calls of the others, calls of Shrink
-// included. Agree waits until each process that is not lost has called it. A stopped process counts as lost if the job has a
-// heartbeat. If ctx is done earlier, Agree returns the cause of ctx, and the agreement goes on; the call counts as made. Calls
-// of several threads of a process run one after the other, in any order. Agree blocks the calling thread or goroutine only,
-// and polls the network meanwhile. In other processes the agreement moves when they wait, poll, or have enabled the engine's
-// hooks, like all communication.
+// included. Agree waits until each process that is not lost has called it. A stopped process counts as lost if the job
+// has a heartbeat. If ctx is done earlier, Agree returns the cause of ctx, and the agreement goes on; the call counts
+// as made. Calls of several threads of a process run one after the other, in any order. Agree blocks the calling thread
+// or goroutine only, and polls the network meanwhile. In other processes the agreement moves when they wait, poll, or
+// have enabled the engine's hooks, like all communication.
 //
-// Agree fails with ErrExcluded if the others have agreed that this process is lost, because a link between it and another one
-// has broken; with ErrClosed after Close; and with ErrConfig if some processes have called Agree and others Shrink. It takes
-// four messages in a row, by way of the lowest rank that is left. If the network falls into parts that cannot reach one
-// another, each part agrees by itself.
+// Agree fails with ErrExcluded if the others have agreed that this process is lost, because a link between it and
+// another one has broken; with ErrClosed after Close; and with ErrConfig if some processes have called Agree and others
+// Shrink. It takes four messages in a row, by way of the lowest rank that is left. If the network falls into parts that
+// cannot reach one another, each part agrees by itself.
 func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	x, err := s.reachAgreement(ctx, nil, consensus.CallAgree, value)
 	if err != nil {
@@ -87,12 +88,12 @@ func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	return Agreement{x.verdict.Value, failed}, nil
 }
 
-// Revoke ends the use of the context in all processes of its group, as ULFM's MPI_Comm_revoke does: receives and probes in the
-// context end with ErrRevoked, and so does every operation that is started later, in this process from the return of Revoke
-// on, in the others soon after. Agree still works. One or several processes may call Revoke. All living processes hear of it,
-// even if the callers die, and so do processes that open the context later. Messages that come in the context later are
-// dropped, so that sends which wait for their receives end. Revoke does not block. It fails with ErrClosed after Close. The
-// context must belong to domain 0.
+// Revoke ends the use of the context in all processes of its group, as ULFM's MPI_Comm_revoke does: receives and probes
+// in the context end with ErrRevoked, and so does every operation that is started later, in this process from the
+// return of Revoke on, in the others soon after. Agree still works. One or several processes may call Revoke. All
+// living processes hear of it, even if the callers die, and so do processes that open the context later. Messages that
+// come in the context later are dropped, so that sends which wait for their receives end. Revoke does not block. It
+// fails with ErrClosed after Close. The context must belong to domain 0.
 func (c *Context) Revoke() error {
 	if err := c.ofJob(); err != nil {
 		return err
@@ -115,11 +116,12 @@ func (c *Context) ofJob() error {
 	return nil
 }
 
-// Shrink agrees, as Agree does, on which ranks are lost, and returns the remaining processes as a Group, the same one in all of
-// them. If one of them is lost later, the next Shrink returns a smaller Group. Errors and blocking are those of Agree.
+// Shrink agrees, as Agree does, on which ranks are lost, and returns the remaining processes as a Group, the same one
+// in all of them. If one of them is lost later, the next Shrink returns a smaller Group. Errors and blocking are those
+// of Agree.
 //
-// The gates of a Group are those of the session: messages that were sent before still arrive, so a program that starts over
-// uses other tags.
+// The gates of a Group are those of the session: messages that were sent before still arrive, so a program that starts
+// over uses other tags.
 func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 	x, err := s.reachAgreement(ctx, nil, consensus.CallShrink, ^uint64(0))
 	if err != nil {
@@ -154,8 +156,8 @@ func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, v
 	return x, nil
 }
 
-// Group is a set of processes of a session, numbered from 0 in the order of their ranks. Shrink makes it. It does not change.
-// Safe for concurrent use.
+// Group is a set of processes of a session, numbered from 0 in the order of their ranks. Shrink makes it. It does not
+// change. Safe for concurrent use.
 type Group struct {
 	s     *Session
 	ranks []int // ranks in the session, by number in the group
@@ -171,8 +173,8 @@ func (gr *Group) Rank() int { return gr.own }
 // Ranks returns the ranks in the session, by number in the group.
 func (gr *Group) Ranks() []int { return slices.Clone(gr.ranks) }
 
-// Gate returns the gate to a process of the group, by its number in the group. For a number that does not exist it returns a
-// gate on which everything fails with ErrRank.
+// Gate returns the gate to a process of the group, by its number in the group. For a number that does not exist it
+// returns a gate on which everything fails with ErrRank.
 func (gr *Group) Gate(number int) *Gate {
 	if number < 0 || number >= len(gr.ranks) {
 		return gr.s.Gate(-1)

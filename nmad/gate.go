@@ -17,11 +17,12 @@ import (
 )
 
 // Gate is the connection of this process to one process of the job, which may be this process itself. Messages that one
-// process sends to another with the same tag are received in the order in which they were sent; messages with other tags do
-// not wait for them. Safe for concurrent use by any number of threads and goroutines, unless its domain is Private.
+// process sends to another with the same tag are received in the order in which they were sent; messages with other
+// tags do not wait for them. Safe for concurrent use by any number of threads and goroutines, unless its domain is
+// Private.
 //
-// A buffer belongs to the gate from the start of a request until the request is done: in between the program must not write
-// the buffer of a send, nor touch that of a receive. The data goes straight from one buffer to the other.
+// A buffer belongs to the gate from the start of a request until the request is done: in between the program must not
+// write the buffer of a send, nor touch that of a receive. The data goes straight from one buffer to the other.
 type Gate struct {
 	// Constant once the gate is in the table of its domain.
 	ownRank    int                      // rank of this process
@@ -61,8 +62,8 @@ type Gate struct {
 // pad is the distance, in bytes, that keeps words which different cores write in different cache lines.
 const pad = 128
 
-// bounds are the limits of a gate: what the two processes have told each other before they link, and what the configuration
-// says.
+// bounds are the limits of a gate: what the two processes have told each other before they link, and what the
+// configuration says.
 type bounds struct {
 	eager       int   // longest body that goes eagerly, in bytes; 0: as the link says
 	window      int64 // flow.Bounds.Window
@@ -73,8 +74,8 @@ type bounds struct {
 	notes       int   // flow.Bounds.NoteLimit
 }
 
-// newGate makes a gate from the rank own to another rank, over link and further rails (more). Its task is not submitted, and
-// no other thread knows it yet.
+// newGate makes a gate from the rank own to another rank, over link and further rails (more). Its task is not
+// submitted, and no other thread knows it yet.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
@@ -133,10 +134,10 @@ func (g *Gate) Rank() int {
 	return g.rank
 }
 
-// Isend starts to send buf as one message, and returns its request. A message of up to Config.Eager bytes leaves at once if
-// the network has room and the receiver has memory for it (Config.Unexpected), and its request is done when the network has
-// all of it. Any other message leaves when its receive is posted. Test and Wait of the request return errors. Isend does not
-// block; callbacks may call it.
+// Isend starts to send buf as one message, and returns its request. A message of up to Config.Eager bytes leaves at
+// once if the network has room and the receiver has memory for it (Config.Unexpected), and its request is done when the
+// network has all of it. Any other message leaves when its receive is posted. Test and Wait of the request return
+// errors. Isend does not block; callbacks may call it.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if err := g.accessError(); err != nil {
 		return failed(err)
@@ -156,8 +157,9 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 	return err
 }
 
-// Irecv starts to receive the next message with that tag into buf, and returns its request. If the message is longer than buf,
-// Irecv fills buf, drops the rest, and the request ends with ErrTruncated. Irecv does not block; callbacks may call it.
+// Irecv starts to receive the next message with that tag into buf, and returns its request. If the message is longer
+// than buf, Irecv fills buf, drops the rest, and the request ends with ErrTruncated. Irecv does not block; callbacks
+// may call it.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 	if err := g.accessError(); err != nil {
 		return failed(err)
@@ -176,8 +178,8 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 	return err
 }
 
-// claim claims a request of the caller's, to start it at this gate. It fails if the caller may not use the gate, or r is nil
-// or under way.
+// claim claims a request of the caller's, to start it at this gate. It fails if the caller may not use the gate, or r
+// is nil or under way.
 func (g *Gate) claim(r *Request) error {
 	if !g.unrestricted() || r == nil {
 		if err := checkStart(g.accessError(), r, true); err != nil {
@@ -215,9 +217,9 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	h.unlock()
 }
 
-// Send sends buf as one message, and returns when the program may use buf again. A short message for which the receiver has
-// memory is sent before its receive is posted, any other one (see Isend) after. Send blocks the calling thread or goroutine
-// only.
+// Send sends buf as one message, and returns when the program may use buf again. A short message for which the receiver
+// has memory is sent before its receive is posted, any other one (see Isend) after. Send blocks the calling thread or
+// goroutine only.
 func (g *Gate) Send(tag uint64, buf []byte) error {
 	if err := g.accessError(); err != nil {
 		return err
@@ -247,8 +249,8 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	return err
 }
 
-// Recv receives the next message with that tag into buf, and returns how many bytes buf holds; with ErrTruncated that is all
-// of buf. Recv blocks the calling thread or goroutine only.
+// Recv receives the next message with that tag into buf, and returns how many bytes buf holds; with ErrTruncated that
+// is all of buf. Recv blocks the calling thread or goroutine only.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	if err := g.accessError(); err != nil {
 		return 0, err
@@ -320,9 +322,9 @@ type GateInfo struct {
 	Strategy string     // name of the strategy
 	Rails    []RailInfo // one for each rail
 
-	// Protocols says which protocol messages of which size take, and why: in order of size, without gaps. Exceptions lists
-	// the cases in which something other than the size decides. A gate that has no links yet only knows that it will make
-	// them: see Gate.Link.
+	// Protocols says which protocol messages of which size take, and why: in order of size, without gaps. Exceptions
+	// lists the cases in which something other than the size decides. A gate that has no links yet only knows that it
+	// will make them: see Gate.Link.
 	//
 	//	short       eager, in a way that the driver has for the shortest bodies
 	//	eager       header and body in one packet, over the first rail; kept by the receiver until the receive is posted

@@ -16,7 +16,8 @@ import (
 //	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (the peer has left)
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
-// A gate that has no links yet counts as open here; linkstage.go has its states. If it has nothing to send, it sends no BYE.
+// A gate that has no links yet counts as open here; linkstage.go has its states. If it has nothing to send, it sends no
+// BYE.
 
 // exhaust calls look until look has found nothing twice in a row, because a link may tell once that it is empty without
 // having looked. The number of calls is bounded, in case the peer goes on sending.
@@ -77,8 +78,8 @@ func (h *lockedGate) endOn(err error) {
 // lose ends the gate because a call of the first rail's link has failed. Before that it receives what has arrived.
 func (h *lockedGate) lose(err error) { h.loseRail(&h.g.rails[0], err) }
 
-// loseRail is lose for any rail. The chunks that the rail was carrying are lost, and only the receiver could tell which ones.
-// So the loss of one rail is the loss of the peer.
+// loseRail is lose for any rail. The chunks that the rail was carrying are lost, and only the receiver could tell which
+// ones. So the loss of one rail is the loss of the peer.
 func (h *lockedGate) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
@@ -87,8 +88,8 @@ func (h *lockedGate) loseRail(at *rail, err error) {
 	h.fail(at.failure(err))
 }
 
-// peerEnded ends the gate because the peer has died or left, as the control connection has told. Before that it receives
-// what the links still hold. Hooks must not call it.
+// peerEnded ends the gate because the peer has died or left, as the control connection has told. Before that it
+// receives what the links still hold. Hooks must not call it.
 func (g *Gate) peerEnded(reason string) {
 	exhaust(func() bool {
 		h := g.lock()
@@ -118,9 +119,9 @@ func (g *Gate) lost(e roster.Event) {
 	g.peerEnded(e.Reason)
 }
 
-// peerLeft polls the gate to a peer that leaves, as the control connection has told, until its BYE has come: the peer waits
-// for BYEACK, and perhaps no thread here polls. Links that are being made may bring messages. A gate without links ends at
-// once, because the peer has sent nothing.
+// peerLeft polls the gate to a peer that leaves, as the control connection has told, until its BYE has come: the peer
+// waits for BYEACK, and perhaps no thread here polls. Links that are being made may bring messages. A gate without
+// links ends at once, because the peer has sent nothing.
 func (g *Gate) peerLeft(reason string) {
 	h := g.lock()
 	if h.detached() {
@@ -136,8 +137,8 @@ func (g *Gate) peerLeft(reason string) {
 	g.peerEnded(reason)
 }
 
-// exclude ends the gate to a process that the others have agreed to be lost. Before that it tries to send that process the
-// note that says so.
+// exclude ends the gate to a process that the others have agreed to be lost. Before that it tries to send that process
+// the note that says so.
 func (g *Gate) exclude() {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
@@ -205,8 +206,8 @@ func (h *lockedGate) flushed() bool {
 	return !h.flow.OwesAck()
 }
 
-// shut ends the gate, unless it has ended, and reports whether no thread is inside a link any more, so that the links can be
-// closed.
+// shut ends the gate, unless it has ended, and reports whether no thread is inside a link any more, so that the links
+// can be closed.
 func (g *Gate) shut(why *PeerError) bool {
 	h := g.lock()
 	defer h.unlock()

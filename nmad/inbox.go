@@ -7,15 +7,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// gateInbox is what threads leave for the holder of a gate's lock. A thread that starts a request and finds the lock free
-// begins the request itself. Otherwise it leaves the request here, so that starting a request never waits, and hooks may do
-// it. The holder queues all requests in the inbox together, so that the strategy can put their messages into one packet.
+// gateInbox is what threads leave for the holder of a gate's lock. A thread that starts a request and finds the lock
+// free begins the request itself. Otherwise it leaves the request here, so that starting a request never waits, and
+// hooks may do it. The holder queues all requests in the inbox together, so that the strategy can put their messages
+// into one packet.
 //
 //	starter: push r onto incoming; then try the lock: if it is free begin all that is in incoming, else return
 //	holder:  release the lock; then look at incoming: if it is not empty try the lock, and begin all that is there
 //
-// Each of the two writes before it looks, so no request is left behind. Copied transfers, released loans and searches that are
-// due come to the holder in the same way. All fields are written without the lock, unless they say otherwise.
+// Each of the two writes before it looks, so no request is left behind. Copied transfers, released loans and searches
+// that are due come to the holder in the same way. All fields are written without the lock, unless they say otherwise.
 type gateInbox struct {
 	due      atomic.Int32                 // number of copied transfers, of entries of released, and 1 if rescan is set; see left
 	incoming atomic.Pointer[flow.Request] // list of requests that were started, the youngest first
@@ -43,9 +44,10 @@ func (in *gateInbox) push(r *Request) {
 	}
 }
 
-// left reports whether other threads have left something for the holder of the lock. A thread that leaves something first
-// adds it, and then counts it in due. If the holder takes it in between, due is below 0 until the thread has counted. A
-// negative due may hide what another thread has left; but the thread that counts last then tries the lock, and handles all.
+// left reports whether other threads have left something for the holder of the lock. A thread that leaves something
+// first adds it, and then counts it in due. If the holder takes it in between, due is below 0 until the thread has
+// counted. A negative due may hide what another thread has left; but the thread that counts last then tries the lock,
+// and handles all.
 func (in *gateInbox) left() bool { return in.due.Load() > 0 || in.incoming.Load() != nil || in.slips() }
 
 // slips reports whether C code has begun receives that are to be posted.
@@ -57,9 +59,9 @@ func (in *gateInbox) slips() bool {
 // lockWanted reports whether the holder should release the lock soon: other threads wait for it, or have left requests.
 func (g *Gate) lockWanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
-// Begin begins the receives in incoming, in their order, so that a message that has arrived is matched with them. It moves all
-// other requests to started, for handleInbox. It returns the age up to which receives from any source may be compared with
-// this gate's messages: all receives of this gate that were posted before such a receive have begun.
+// Begin begins the receives in incoming, in their order, so that a message that has arrived is matched with them. It
+// moves all other requests to started, for handleInbox. It returns the age up to which receives from any source may be
+// compared with this gate's messages: all receives of this gate that were posted before such a receive have begun.
 func (h *lockedGate) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
 	h.takeSlips()       // before incoming: they are older
@@ -85,8 +87,8 @@ func (h *lockedGate) Begin() (age uint64) {
 	return age
 }
 
-// lookAgain makes the next thread that releases the lock compare the unexpected messages with the receives from any source
-// first. It may be called with and without the lock.
+// lookAgain makes the next thread that releases the lock compare the unexpected messages with the receives from any
+// source first. It may be called with and without the lock.
 func (g *Gate) lookAgain() {
 	if !g.inbox.rescan.Swap(true) {
 		g.inbox.due.Add(1)
@@ -110,8 +112,8 @@ func (h *lockedGate) takeReceives() {
 	}
 }
 
-// leaveReleased leaves a released loan for the holder of the lock. If the lock is free, it handles the loan itself. It never
-// waits.
+// leaveReleased leaves a released loan for the holder of the lock. If the lock is free, it handles the loan itself. It
+// never waits.
 func (g *Gate) leaveReleased(l *flow.Lease) {
 	for {
 		l.Next = g.inbox.released.Load()

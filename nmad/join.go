@@ -8,9 +8,9 @@ import (
 )
 
 // Join opens the session that the launcher, or the process manager, has prepared: it is Open with the Config of
-// FromEnvironment. A process joins its job once: while the session is open, and in a job of several processes also after Close,
-// Join fails with ErrJoined, and so does Open with the Config of FromEnvironment. Join blocks the calling thread or goroutine
-// only, until all processes have joined, or ctx ends.
+// FromEnvironment. A process joins its job once: while the session is open, and in a job of several processes also
+// after Close, Join fails with ErrJoined, and so does Open with the Config of FromEnvironment. Join blocks the calling
+// thread or goroutine only, until all processes have joined, or ctx ends.
 func Join(ctx context.Context) (s *Session, err error) {
 	ctx = orBackground(ctx)
 	offThread(func() {
@@ -23,8 +23,8 @@ func Join(ctx context.Context) (s *Session, err error) {
 	return s, err
 }
 
-// joinState is the state of this process's place in the job that its environment tells of. Open takes the place if its Config
-// comes from FromEnvironment:
+// joinState is the state of this process's place in the job that its environment tells of. Open takes the place if its
+// Config comes from FromEnvironment:
 //
 //	free --- Open ---> taken --- Close ---> left
 //	  ^                  |
@@ -48,8 +48,8 @@ const (
 // joining is the state of this process's place.
 var joining joinState
 
-// jobIdentity is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
-// another job.
+// jobIdentity is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is
+// for another job.
 type jobIdentity struct {
 	rank, size int
 	rendezvous string
@@ -93,7 +93,8 @@ func (pl *joinState) moveTo(to joinStage) {
 	pl.stage = to
 }
 
-// takePlace takes the place of this process in its job, if cfg is for that job. In a job of one process only Join takes it.
+// takePlace takes the place of this process in its job, if cfg is for that job. In a job of one process only Join takes
+// it.
 func (cfg *Config) takePlace() error {
 	if cfg.fromEnv != nil && *cfg.fromEnv != *identityOf(cfg) {
 		cfg.fromEnv, cfg.manager, cfg.rankZeroName = nil, nil, ""

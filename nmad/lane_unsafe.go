@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// A lane lets C code (package nmad/mpi/abi) move short messages of a gate itself, without a call of Go: it tells where the state
-// of the gate lies in memory. docs/decisions/messages-from-c.md has the protocol.
+// A lane lets C code (package nmad/mpi/abi) move short messages of a gate itself, without a call of Go: it tells where
+// the state of the gate lies in memory. docs/decisions/messages-from-c.md has the protocol.
 
 // laned is a link whose packets C code can move; see lane.Lane.
 type laned interface {
@@ -81,8 +81,8 @@ type laneSlips struct {
 	of  func(int) *Request // returns the request that a slip becomes
 }
 
-// maxSlipBytes bounds the bytes of the buffers of slips: their messages fit into half of a link's memory, so that no sender has
-// to wait until a thread of Go receives them.
+// maxSlipBytes bounds the bytes of the buffers of slips: their messages fit into half of a link's memory, so that no
+// sender has to wait until a thread of Go receives them.
 const maxSlipBytes = 64 << 10
 
 // setSlips is Calls.Slips.
@@ -127,10 +127,12 @@ func (h *lockedGate) takeSlips() {
 	}
 }
 
-// slipDelay is the least time after which Go posts slips although no thread calls this package; the longest is twice that.
+// slipDelay is the least time after which Go posts slips although no thread calls this package; the longest is twice
+// that.
 const slipDelay = 2 * time.Millisecond
 
-// slipWatch posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins receives.
+// slipWatch posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins
+// receives.
 type slipWatch struct {
 	lane *lane.Lane
 	last uint64 // Lane.Tail at the last look

@@ -15,8 +15,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// linker makes the links of a process: it dials other processes, and accepts the links that they dial as long as the session
-// is open, so that it does not matter which side needs a link first. Gates decide what becomes of each link (linkstage.go).
+// linker makes the links of a process: it dials other processes, and accepts the links that they dial as long as the
+// session is open, so that it does not matter which side needs a link first. Gates decide what becomes of each link
+// (linkstage.go).
 type linker struct {
 	ends  []driver.Endpoint // endpoint of each rail; constant after sort
 	names []string          // name of each rail; constant after sort
@@ -45,8 +46,8 @@ const (
 	lastAsk  = time.Second
 )
 
-// dialTries is how often dialRail tries a dial that fails, if waiting longer would not help: a moment later the peer's kernel
-// may have room in its queue, or the peer may have its listener.
+// dialTries is how often dialRail tries a dial that fails, if waiting longer would not help: a moment later the peer's
+// kernel may have room in its queue, or the peer may have its listener.
 const dialTries = 4
 
 // newLinker makes a linker. limit bounds the time in which the links of a gate are made.
@@ -100,8 +101,8 @@ func (lk *linker) sort(cfg *Config) {
 	cfg.railNames = lk.names
 }
 
-// stop ends all dials and exchanges, and accepts no more links. It waits for the goroutines that accept. A second call does
-// nothing.
+// stop ends all dials and exchanges, and accepts no more links. It waits for the goroutines that accept. A second call
+// does nothing.
 func (lk *linker) stop() {
 	lk.stopped.Do(func() {
 		lk.cancel()
@@ -166,8 +167,9 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	}
 }
 
-// welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the first rail
-// it also tells the dialler what becomes of the link, and after YES waits for the other rails and attaches all of them.
+// welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the
+// first rail it also tells the dialler what becomes of the link, and after YES waits for the other rails and attaches
+// all of them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
@@ -211,8 +213,8 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	d.giveUp(g, accepting, err)
 }
 
-// asked receives the dialler's packet, waits until the domain is open for which the link is, and returns the domain and its
-// gate. g is nil if the domain was closed.
+// asked receives the dialler's packet, waits until the domain is open for which the link is, and returns the domain and
+// its gate. g is nil if the domain was closed.
 func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Domain, g *Gate, err error) {
 	h, err := hear(ctx, link, linkAsk, linkAsk)
 	if err != nil {
@@ -237,9 +239,9 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	}
 }
 
-// giveUp ends a gate whose links could not be made in the stage at, because of err, unless it has left that stage. It closes
-// the links that were accepted. Before, it waits up to newsLimit for the news that the peer has ended, which explain more than
-// err.
+// giveUp ends a gate whose links could not be made in the stage at, because of err, unless it has left that stage. It
+// closes the links that were accepted. Before, it waits up to newsLimit for the news that the peer has ended, which
+// explain more than err.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
 	why := peerFailure(g.rank, fmt.Errorf("cannot link: %w", err))
@@ -297,7 +299,8 @@ func (d *Domain) reach(g *Gate) {
 	}
 }
 
-// dial dials all rails from a domain of this process to that of a gate. later reports whether the peer has answered LATER.
+// dial dials all rails from a domain of this process to that of a gate. later reports whether the peer has answered
+// LATER.
 func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.Link, later bool, err error) {
 	select {
 	case lk.dialSlots <- struct{}{}:
@@ -335,8 +338,8 @@ func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver
 	return links, false, nil
 }
 
-// dialRail dials one rail to a peer, up to dialTries times. As long as the peer is busy, or this machine lacks something for now
-// (mayPass), it goes on until ctx ends.
+// dialRail dials one rail to a peer, up to dialTries times. As long as the peer is busy, or this machine lacks
+// something for now (mayPass), it goes on until ctx ends.
 func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
 	addr := lk.cards[rank].Rails[rail].Addr
 	for try := 0; try < dialTries; try++ {
@@ -353,8 +356,8 @@ func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Lin
 	return link, err
 }
 
-// mayPass reports whether a dial has failed because this machine lacks something for now, which says nothing about the peer: a
-// route, descriptors, ports, memory.
+// mayPass reports whether a dial has failed because this machine lacks something for now, which says nothing about the
+// peer: a route, descriptors, ports, memory.
 func mayPass(err error) bool {
 	for _, want := range []error{
 		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN,
@@ -422,8 +425,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attach gives a gate its links, which were made in the stage from, and registers the gate with the engine. It returns false
-// if the gate is not in that stage any more; then the caller closes the links.
+// attach gives a gate its links, which were made in the stage from, and registers the gate with the engine. It returns
+// false if the gate is not in that stage any more; then the caller closes the links.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	linker := d.s.linker
 	h := g.lock()
@@ -446,8 +449,8 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	return true
 }
 
-// linkAll makes all links of domain 0: this process dials the lower ranks, and the higher ranks dial this process. It fails
-// when ctx or job ends, or when a link cannot be made. job ends when the job fails.
+// linkAll makes all links of domain 0: this process dials the lower ranks, and the higher ranks dial this process. It
+// fails when ctx or job ends, or when a link cannot be made. job ends when the job fails.
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for rank := range s.cfg.Rank {
 		g := s.job.gateOf(rank)
@@ -495,10 +498,10 @@ func (s *Session) allLinked() bool {
 	return true
 }
 
-// linkWaiting makes links to the processes for which receives wait, when relayLost is set: only a link tells of the death of
-// some of these. If a receive from any source waits, it makes links to all other processes; startAny does so for a receive
-// that is posted later. The poster writes the count of receives, and notice writes Session.relayLost, before each reads what
-// the other has written. So one of the two sees that links are needed.
+// linkWaiting makes links to the processes for which receives wait, when relayLost is set: only a link tells of the
+// death of some of these. If a receive from any source waits, it makes links to all other processes; startAny does so
+// for a receive that is posted later. The poster writes the count of receives, and notice writes Session.relayLost,
+// before each reads what the other has written. So one of the two sees that links are needed.
 func (d *Domain) linkWaiting() {
 	waits := !d.any.Empty()
 	for _, c := range d.openContexts() {
@@ -516,8 +519,8 @@ func (d *Domain) linkWaiting() {
 	}
 }
 
-// meshOnce makes links, once, to all other processes that may send to a receive from any source, in all domains. It never
-// waits for the lock of a gate: the goroutine of agreements makes the links.
+// meshOnce makes links, once, to all other processes that may send to a receive from any source, in all domains. It
+// never waits for the lock of a gate: the goroutine of agreements makes the links.
 func (d *Domain) meshOnce() {
 	if !d.meshed.Swap(true) {
 		d.s.agreements.post(func() {

@@ -10,10 +10,10 @@ import (
 
 // linkStage is the state of the links of a gate.
 //
-// A gate gets its links when something is first to be sent through it (or, with Config.Link "all", while the session opens). A
-// receive makes no links, because the sender will. If a peer dies or leaves before there are links, the control connection
-// tells its gate. Until the gate has links it has an unlinkedLink, which never has room: so a send waits in the gate's queue as
-// for a busy network, and sends need no further check.
+// A gate gets its links when something is first to be sent through it (or, with Config.Link "all", while the session
+// opens). A receive makes no links, because the sender will. If a peer dies or leaves before there are links, the
+// control connection tells its gate. Until the gate has links it has an unlinkedLink, which never has room: so a send
+// waits in the gate's queue as for a busy network, and sends need no further check.
 //
 //	                 something to send              YES; all rails dialled
 //	   unlinked ------------------------> dialling ------------------------> linked
@@ -26,26 +26,26 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// On each rail the dialler sends the first packet (LINK), which says from which domain to which domain the link leads. If the
-// accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So the accepting
-// side decides what becomes of the first rail, and answers in its first packet:
+// On each rail the dialler sends the first packet (LINK), which says from which domain to which domain the link leads.
+// If the accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So
+// the accepting side decides what becomes of the first rail, and answers in its first packet:
 //
 //	YES     it takes the link, and the dialler may dial the other rails
 //	LATER   it dials itself, and its rank is the lower one, so its own link will be taken; or it has links already
 //	NEVER   the gate has ended, or its domain is closed or closing
 //
-// In the end there is one link per rail. Let A have the lower rank. Either A says YES while it is unlinked, and then never
-// dials, so there is no link of A that B could take; or A dials, and says LATER until it ends. If both dial, B says YES to A's
-// link although it dials itself, and gives its own link up. A side that gets LATER waits for the other side's link. Since that
-// may fail to come, it dials again now and then; it gets NEVER when the other side has given up. If no answer comes, the gate
-// ends, because the peer may have taken the link.
+// In the end there is one link per rail. Let A have the lower rank. Either A says YES while it is unlinked, and then
+// never dials, so there is no link of A that B could take; or A dials, and says LATER until it ends. If both dial, B
+// says YES to A's link although it dials itself, and gives its own link up. A side that gets LATER waits for the other
+// side's link. Since that may fail to come, it dials again now and then; it gets NEVER when the other side has given
+// up. If no answer comes, the gate ends, because the peer may have taken the link.
 //
-// No message is lost: a side sends only after YES, so the other side has decided for these links. That side receives what is
-// in them when all of them are here, even if the sender has left meanwhile (Gate.peerLeft waits for that).
+// No message is lost: a side sends only after YES, so the other side has decided for these links. That side receives
+// what is in them when all of them are here, even if the sender has left meanwhile (Gate.peerLeft waits for that).
 //
-// Rank 0 and the leaders of the hosts relay the news of the control connection. When one of them has left or died, only a link
-// tells of the death of a process on another host. From then on receives and probes that wait make links; those from any
-// source make links to all other processes (Domain.linkWaiting).
+// Rank 0 and the leaders of the hosts relay the news of the control connection. When one of them has left or died, only
+// a link tells of the death of a process on another host. From then on receives and probes that wait make links; those
+// from any source make links to all other processes (Domain.linkWaiting).
 type linkStage uint8
 
 const (
@@ -94,8 +94,8 @@ func (h *lockedGate) wantLinks() {
 // setGuarded sets guarded. The holder calls it after each change of flow.Dead and stage.
 func (h *lockedGate) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
-// admitsReceive reports whether a receive may wait at a guarded gate. If the gate is dead, it ends the receive and returns
-// false.
+// admitsReceive reports whether a receive may wait at a guarded gate. If the gate is dead, it ends the receive and
+// returns false.
 func (h *lockedGate) admitsReceive(c *flow.Request) bool {
 	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
@@ -107,8 +107,8 @@ func (h *lockedGate) admitsReceive(c *flow.Request) bool {
 	return true
 }
 
-// verdict decides what becomes of a first rail that the peer has dialled, and returns the answer. After linkYes the gate keeps
-// the link.
+// verdict decides what becomes of a first rail that the peer has dialled, and returns the answer. After linkYes the
+// gate keeps the link.
 func (h *lockedGate) verdict(link driver.Link) uint64 {
 	switch {
 	case h.endErr != nil || h.stage == absent:
@@ -122,8 +122,8 @@ func (h *lockedGate) verdict(link driver.Link) uint64 {
 	return linkLater
 }
 
-// acceptRail takes a further rail that the peer has dialled. It returns false if the gate does not accept links, or has that
-// rail.
+// acceptRail takes a further rail that the peer has dialled. It returns false if the gate does not accept links, or has
+// that rail.
 func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
 	if h.endErr != nil || h.stage != accepting || h.accepted[rail] != nil {
 		return false
@@ -142,8 +142,8 @@ func (h *lockedGate) allAccepted() bool {
 	return true
 }
 
-// attach gives the gate its links, which were made in the stage from, and sends what has waited for them. It returns false if
-// the gate is not in that stage any more; then the caller closes the links.
+// attach gives the gate its links, which were made in the stage from, and sends what has waited for them. It returns
+// false if the gate is not in that stage any more; then the caller closes the links.
 func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 	if h.endErr != nil || h.stage != from {
 		return false
@@ -175,9 +175,9 @@ func (h *lockedGate) endUnlinked() {
 	h.endWaiters(h.flow.Dead)
 }
 
-// Link makes the links to the peer now, instead of when they are first needed, and waits for them. It fails with the cause of
-// ctx when ctx is done, with a PeerError if the links cannot be made, and with ErrClosed if the session is closed. It blocks
-// the calling thread or goroutine only. Hooks must not call it.
+// Link makes the links to the peer now, instead of when they are first needed, and waits for them. It fails with the
+// cause of ctx when ctx is done, with a PeerError if the links cannot be made, and with ErrClosed if the session is
+// closed. It blocks the calling thread or goroutine only. Hooks must not call it.
 func (g *Gate) Link(ctx context.Context) error {
 	if err := g.accessError(); err != nil {
 		return err
@@ -200,8 +200,9 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// unlinkedLink is the link of a gate that has no links yet: nothing comes over it, and it has no room. The first send over it
-// starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and Descriptor.
+// unlinkedLink is the link of a gate that has no links yet: nothing comes over it, and it has no room. The first send
+// over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
+// Descriptor.
 type unlinkedLink struct {
 	driver.Plain
 	h *lockedGate

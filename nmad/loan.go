@@ -10,10 +10,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// Loan is a message that a receive with Op.Loan has received; Request.Loan returns it. If InPlace is true, its bytes lie in the
-// sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the sender waits for
-// Release. Otherwise the bytes are in the buffer of the receive. A sender that breaks the rules can change bytes in place while
-// they are read, so a reader that checks the bytes must copy them first, and check the copy.
+// Loan is a message that a receive with Op.Loan has received; Request.Loan returns it. If InPlace is true, its bytes
+// lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the
+// sender waits for Release. Otherwise the bytes are in the buffer of the receive. A sender that breaks the rules can
+// change bytes in place while they are read, so a reader that checks the bytes must copy them first, and check the
+// copy.
 //
 // A Loan is a handle, and may be copied. After Release it has no bytes. The zero Loan counts as released. The methods
 // never block; any number of threads may call them at once, also in callbacks. If Release is called several times, one
@@ -40,10 +41,10 @@ func (ln Loan) live() bool { return ln.lease != nil && ln.lease.Generation.Load(
 // InPlace reports whether the bytes lie in the sender's memory.
 func (ln Loan) InPlace() bool { return ln.inPlace && ln.live() }
 
-// Release gives the message back to its sender, whose send then is done. Until Release the bytes stay readable, also after the
-// sender has died, or this session was closed: the sender's memory stays mapped. If the network has no room for the packet that
-// tells the sender, the packet leaves at the next poll of the engine. Release fails with ErrReleased if the loan was released
-// before. It never blocks.
+// Release gives the message back to its sender, whose send then is done. Until Release the bytes stay readable, also
+// after the sender has died, or this session was closed: the sender's memory stays mapped. If the network has no room
+// for the packet that tells the sender, the packet leaves at the next poll of the engine. Release fails with
+// ErrReleased if the loan was released before. It never blocks.
 func (ln Loan) Release() error {
 	if ln.lease == nil || !ln.lease.Generation.CompareAndSwap(ln.generation, ln.generation+1) {
 		return errReleased("loan")
@@ -52,8 +53,8 @@ func (ln Loan) Release() error {
 	return nil
 }
 
-// Loan returns the message of a receive with Op.Loan that has ended without an error. Each call returns the same Loan until the
-// request is started again; the program must release it once. In all other cases Loan returns the zero Loan.
+// Loan returns the message of a receive with Op.Loan that has ended without an error. Each call returns the same Loan
+// until the request is started again; the program must release it once. In all other cases Loan returns the zero Loan.
 func (r *Request) Loan() Loan {
 	if r == nil || !r.ended() || !r.core.UsesRare || r.core.Rare.Lease == nil {
 		return Loan{}
@@ -83,9 +84,9 @@ func newWhere(c mapped.Card, place int) (b loanBody) {
 	return b
 }
 
-// View implements flow.Network: it returns the bytes of a message that the peer lends. It maps the peer's memory when its card
-// has come, if the card is of the process at the other end of the link. It returns nil, and no error, if that memory cannot be
-// mapped: then messages come in the usual way.
+// View implements flow.Network: it returns the bytes of a message that the peer lends. It maps the peer's memory when
+// its card has come, if the card is of the process at the other end of the link. It returns nil, and no error, if that
+// memory cannot be mapped: then messages come in the usual way.
 func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 	if len(card) > 0 {
 		c, err := mapped.CardOf(card), error(nil)

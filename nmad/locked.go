@@ -9,8 +9,8 @@ import (
 )
 
 // lockedGate is a gate whose lock the caller holds: the fields that the lock guards, and the methods that need it. Only
-// Gate.lock, tryLock, lockLists, enter and fresh return one. The caller gives it up by unlock, unlockOnly, unlockAndYield or
-// pollLocked; what lockLists returns, by lock.Gate.UnlockLists.
+// Gate.lock, tryLock, lockLists, enter and fresh return one. The caller gives it up by unlock, unlockOnly,
+// unlockAndYield or pollLocked; what lockLists returns, by lock.Gate.UnlockLists.
 type lockedGate struct {
 	g        *Gate
 	contexts []*Context   // the open contexts to whose groups the gate's rank belongs
@@ -83,8 +83,8 @@ func (g *Gate) tryLock() *lockedGate {
 	return &g.locked
 }
 
-// lockLists takes the lock of the lists alone, if there is one. Its holder may only use the parts of lockedGate that have to
-// do with sending and matching.
+// lockLists takes the lock of the lists alone, if there is one. Its holder may only use the parts of lockedGate that
+// have to do with sending and matching.
 func (g *Gate) lockLists() *lockedGate {
 	g.mu.LockLists()
 	return &g.locked

@@ -46,18 +46,18 @@ var startedBy struct {
 const (
 	// openLimit is how long the manager may take to say which rank a process is.
 	openLimit = 30 * time.Second
-	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster
-	// takes its time, and its manager ends the job if one of them fails.
+	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a
+	// cluster takes its time, and its manager ends the job if one of them fails.
 	meetLimit = 5 * time.Minute
-	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the job
-	// with the status of that one: it takes the last word for the cause.
+	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the
+	// job with the status of that one: it takes the last word for the cause.
 	causeLimit = time.Second
 	// endGrace is how long a process may take to end when its manager has gone.
 	endGrace = 3 * time.Second
 )
 
-// managerOf returns the manager of this process, and connects to it in the first call; nil if it has none. If ctx ends first,
-// the connecting goes on, and the next call returns its result.
+// managerOf returns the manager of this process, and connects to it in the first call; nil if it has none. If ctx ends
+// first, the connecting goes on, and the next call returns its result.
 func managerOf(ctx context.Context) (*managed, error) {
 	by := &startedBy
 	by.mu.Lock()
@@ -91,7 +91,8 @@ func findManager() {
 	}
 }
 
-// follow ends this process when its manager has gone, because then the job has ended. The end of our launcher does the same.
+// follow ends this process when its manager has gone, because then the job has ended. The end of our launcher does the
+// same.
 func (mg *managed) follow() {
 	<-mg.Gone()
 	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", mg.Rank(), mg.Name())
@@ -113,7 +114,8 @@ func (mg *managed) stepTo(stage managedStage) error {
 	return nil
 }
 
-// meet agrees with the other processes of the job, by the manager, on where they meet. It fills in what the user has not set.
+// meet agrees with the other processes of the job, by the manager, on where they meet. It fills in what the user has
+// not set.
 func (cfg *Config) meet(ctx context.Context) error {
 	m := cfg.manager
 	if err := m.stepTo(jobJoined); err != nil || cfg.Size == 1 {
@@ -136,8 +138,8 @@ func (cfg *Config) meet(ctx context.Context) error {
 	return nil
 }
 
-// meetByName finds rank 0 of an indexed job by its name. Unless the user has set Listen, it also finds the address of this host
-// at which the others reach this process. Each process counts as on a host of its own.
+// meetByName finds rank 0 of an indexed job by its name. Unless the user has set Listen, it also finds the address of
+// this host at which the others reach this process. Each process counts as on a host of its own.
 func (cfg *Config) meetByName(ctx context.Context) error {
 	if err := cfg.check(); err != nil {
 		return err // a wrong configuration: waiting for rank 0 would not help
@@ -161,8 +163,9 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// chooseRails sets Driver and Listen, unless the user has. If no two processes share a host, there is one rail over each network
-// that all hosts share. Otherwise there is one rail: the fastest driver within a host, and the first network between hosts.
+// chooseRails sets Driver and Listen, unless the user has. If no two processes share a host, there is one rail over
+// each network that all hosts share. Otherwise there is one rail: the fastest driver within a host, and the first
+// network between hosts.
 func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	custom := cfg.Custom != nil || cfg.Rails != nil
 	if cfg.Driver == "" && !custom && meeting.OnePerHost() && len(meeting.Listen) > 1 {
@@ -178,9 +181,9 @@ func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	}
 }
 
-// Abort ends the whole job with an exit status. It tells the process manager, if there is one, and ends this process; our
-// launcher then ends the others, as for any process that fails. why is written to standard error. Only the low 8 bits of status
-// count; if they are 0, the status is 1. Abort does not return.
+// Abort ends the whole job with an exit status. It tells the process manager, if there is one, and ends this process;
+// our launcher then ends the others, as for any process that fails. why is written to standard error. Only the low 8
+// bits of status count; if they are 0, the status is 1. Abort does not return.
 func (s *Session) Abort(status int, why string) {
 	if status&0xff == 0 {
 		status = 1
@@ -218,8 +221,9 @@ type program struct {
 	known  bool
 }
 
-// Program returns which program of the job's command line this process runs, as its launcher or its process manager tells; the
-// first one is 0. known is false if neither tells. The first call may block until the process manager answers.
+// Program returns which program of the job's command line this process runs, as its launcher or its process manager
+// tells; the first one is 0. known is false if neither tells. The first call may block until the process manager
+// answers.
 func (s *Session) Program() (number int, known bool) {
 	if !s.valid() {
 		return 0, false
@@ -252,8 +256,8 @@ var toLauncher struct {
 	teller *presence.Teller // nil if the launcher has given no pipe
 }
 
-// toldPresence returns the pipe that EnvPresenceFD names, which it takes over, and takes out of the environment, in the first
-// call.
+// toldPresence returns the pipe that EnvPresenceFD names, which it takes over, and takes out of the environment, in the
+// first call.
 func toldPresence() (*presence.Teller, error) {
 	to := &toLauncher
 	to.mu.Lock()
@@ -270,8 +274,8 @@ func toldPresence() (*presence.Teller, error) {
 	return teller, os.Unsetenv(EnvPresenceFD)
 }
 
-// tellLost tells the launcher that the peer is lost. The caller ends the gate afterwards: so the launcher knows before any call
-// of the program fails because of it. If the gate has ended, tellLost does nothing.
+// tellLost tells the launcher that the peer is lost. The caller ends the gate afterwards: so the launcher knows before
+// any call of the program fails because of it. If the gate has ended, tellLost does nothing.
 func (g *Gate) tellLost(h *lockedGate) {
 	if h.endErr == nil && g.domain.valid() {
 		g.domain.s.peerLost.Store(true)

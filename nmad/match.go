@@ -6,8 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Match says which messages a receive or a probe takes: those in a context whose tags agree with Tag in all bits that are set
-// in Mask. The zero Match takes any message that was sent without a context.
+// Match says which messages a receive or a probe takes: those in a context whose tags agree with Tag in all bits that
+// are set in Mask. The zero Match takes any message that was sent without a context.
 type Match struct {
 	Tag, Mask uint64
 	Context   *Context // nil: messages that were sent without a context
@@ -24,8 +24,8 @@ func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
 func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }
 
-// newAny makes the list of receives from any source that the gates to a group share. own is the rank of this process. Its lock
-// is one that hooks may wait for.
+// newAny makes the list of receives from any source that the gates to a group share. own is the rank of this process.
+// Its lock is one that hooks may wait for.
 func newAny(group match.Group, own int) *match.Any[flow.Request] {
 	return match.NewAny[flow.Request](group, own, &marcel.SpinLock{})
 }
@@ -36,8 +36,9 @@ func (h *lockedGate) join(any *match.Any[flow.Request]) {
 	h.flow.Join(flow.Plain, any)
 }
 
-// The rest of this file has the part of a domain and its gates in receives and probes from any source; ANYSOURCE.md has the
-// protocol. A thread that posts one never waits for the lock of a gate: it leaves the gate's part of the work in the inbox.
+// The rest of this file has the part of a domain and its gates in receives and probes from any source; ANYSOURCE.md has
+// the protocol. A thread that posts one never waits for the lock of a gate: it leaves the gate's part of the work in
+// the inbox.
 
 // startAny begins a receive, or a probe, from any source in a context (nil: in none).
 func (d *Domain) startAny(r *Request, in *Context) {
@@ -72,15 +73,15 @@ func (d *Domain) lookLast(any *match.Any[flow.Request]) {
 	d.ownGate().look()
 }
 
-// look makes the gate compare its unexpected messages with the receives from any source: the caller does so, or the holder of
-// the lock.
+// look makes the gate compare its unexpected messages with the receives from any source: the caller does so, or the
+// holder of the lock.
 func (g *Gate) look() {
 	g.lookAgain()
 	g.tend()
 }
 
-// failLost fails the receives from any source that have no message and will get none. The caller has compared the messages of
-// this gate with all receives of up to that age.
+// failLost fails the receives from any source that have no message and will get none. The caller has compared the
+// messages of this gate with all receives of up to that age.
 func (h *lockedGate) failLost(age uint64) {
 	h.failLostOf(h.g.any, age)
 	for _, c := range h.contexts {

@@ -37,10 +37,10 @@ type monitor struct {
 	f     func(Event)
 }
 
-// Monitor calls f for each event of the given kinds until stop is called. f is called as Op.Done is: without any lock, by the
-// thread that polls the gate, which may be in a hook of the scheduler. So f must not block or wait, but it may start requests.
-// Events of one gate come one at a time and in order; those of different gates may come at the same time. An event does not
-// name the context of its message. After stop has returned, one more call may be under way.
+// Monitor calls f for each event of the given kinds until stop is called. f is called as Op.Done is: without any lock,
+// by the thread that polls the gate, which may be in a hook of the scheduler. So f must not block or wait, but it may
+// start requests. Events of one gate come one at a time and in order; those of different gates may come at the same
+// time. An event does not name the context of its message. After stop has returned, one more call may be under way.
 func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 	if s == nil || f == nil {
 		return func() {}

@@ -10,9 +10,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// neighbours describes the processes of the job that run on the host of this one, this one included, as the cards of all
-// processes tell. Several ranks may be sessions of one process, which counts once. Processes in different PID name spaces of
-// one host count, because they share its processors.
+// neighbours describes the processes of the job that run on the host of this one, this one included, as the cards of
+// all processes tell. Several ranks may be sessions of one process, which counts once. Processes in different PID name
+// spaces of one host count, because they share its processors.
 type neighbours struct {
 	index, count   int  // this process among them, in the order of their ranks
 	sameCPUs       bool // all may use the same processors
@@ -71,9 +71,10 @@ func bootOf(c roster.Card) string {
 	return boot
 }
 
-// settleIn binds this process to its share of the processors of its host, as our launcher does, if the environment tells of the
-// job and the process was not bound when it was started. It does not if a scheduler of threads runs, because the threads of
-// that scheduler are already placed. If processes share processors, settleIn makes the waits of this process yield.
+// settleIn binds this process to its share of the processors of its host, as our launcher does, if the environment
+// tells of the job and the process was not bound when it was started. It does not if a scheduler of threads runs,
+// because the threads of that scheduler are already placed. If processes share processors, settleIn makes the waits of
+// this process yield.
 func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
@@ -92,8 +93,8 @@ func (s *Session) settleIn(cards []roster.Card) {
 	}
 }
 
-// hostIdentity identifies this host and a PID name space of it: processes with the same one see each other's PIDs. The boot id
-// is unique for each start of a kernel.
+// hostIdentity identifies this host and a PID name space of it: processes with the same one see each other's PIDs. The
+// boot id is unique for each start of a kernel.
 func hostIdentity() string {
 	boot, _ := kernel.Boot()
 	return boot + "/" + kernel.Space("pid")

@@ -9,17 +9,17 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// Offload says which core hands the sends of Isend, Post and Start to the network: that of the thread that starts them, or
-// another one, so that the thread can go on computing (Trahay and Denis, 2009, section IV.B). Sends by Send, and messages to
-// the own rank, are never offloaded.
+// Offload says which core hands the sends of Isend, Post and Start to the network: that of the thread that starts them,
+// or another one, so that the thread can go on computing (Trahay and Denis, 2009, section IV.B). Sends by Send, and
+// messages to the own rank, are never offloaded.
 type Offload uint8
 
 const (
 	// OffloadOff: the thread that starts a send submits it.
 	OffloadOff Offload = iota
-	// OffloadIdle: the nearest virtual processor that has nothing to run and is awake submits the send. If all compute or
-	// sleep, the first poller does: an idle processor, the hooks of a timer, or the caller's wait. The caller wakes no
-	// processor, because that costs it more than most submissions.
+	// OffloadIdle: the nearest virtual processor that has nothing to run and is awake submits the send. If all compute
+	// or sleep, the first poller does: an idle processor, the hooks of a timer, or the caller's wait. The caller wakes
+	// no processor, because that costs it more than most submissions.
 	OffloadIdle
 	// OffloadTasklet: a tasklet on the caller's virtual processor submits the send at the processor's next hook: at a
 	// switch, a wait, or the timer's.
@@ -29,14 +29,14 @@ const (
 // String returns the name in lower case.
 func (off Offload) String() string { return name(off, "off", "idle", "tasklet") }
 
-// offload makes other cores submit the sends of a gate. The starter leaves a send in the inbox, as if the lock were held, and a
-// task, or a tasklet, handles the inbox.
+// offload makes other cores submit the sends of a gate. The starter leaves a send in the inbox, as if the lock were
+// held, and a task, or a tasklet, handles the inbox.
 //
 //	starter:  push r onto the inbox; set pending; if it was not set before schedule the task, or, if that fails, tend
 //	task:     clear pending; handle the inbox if the lock is free
 //
-// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If the link
-// has no room, the gate's own task sends the rest later.
+// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If
+// the link has no room, the gate's own task sends the rest later.
 type offload struct {
 	g       *Gate
 	pending atomic.Bool     // the task is scheduled, and has not begun to look; starters set it, the task clears it

@@ -32,46 +32,48 @@ type Op struct {
 	// Match is the context and the tag of a send, whose Mask is ignored, or says which messages a receive takes.
 	Match
 
-	// The message, or where it goes, is one of these three; the first one that is not nil in the order Data, Parts, Buf.
+	// The message, or where it goes, is one of these three; the first one that is not nil in the order Data, Parts,
+	// Buf.
 	Buf   []byte   // one piece of memory
 	Parts [][]byte // several pieces, one after the other; they are never put together
 	Data  Data     // pieces that methods describe
 
 	// Done is called when the request is done, in place of waking a waiter. It may start the request again.
 	//
-	// Done, Choose and monitors are called without any lock, by the thread that polls the gate, which may be in a hook of
-	// the scheduler. So they must neither block nor wait, nor call Cancel; they may start requests. Calls for one gate come
-	// one at a time. If a call panics, the program ends.
+	// Done, Choose and monitors are called without any lock, by the thread that polls the gate, which may be in a hook
+	// of the scheduler. So they must neither block nor wait, nor call Cancel; they may start requests. Calls for one
+	// gate come one at a time. If a call panics, the program ends.
 	Done func(*Request)
 	// Queue gets the request when it is done; see Session.NewQueue.
 	Queue *Queue
 
 	// Options of a send.
 
-	// Buffer, unless it is the zero Buffer, takes the place of Buf, Parts and Data: memory of Gate.Alloc of the same gate,
-	// all of which is the message. The sender loans the message to a receive that takes loans, and sends it to any other
-	// receive as it sends Buf. The send is done when the receiver has copied or released the message; until then another
-	// send of the buffer fails with ErrActive.
+	// Buffer, unless it is the zero Buffer, takes the place of Buf, Parts and Data: memory of Gate.Alloc of the same
+	// gate, all of which is the message. The sender loans the message to a receive that takes loans, and sends it to
+	// any other receive as it sends Buf. The send is done when the receiver has copied or released the message; until
+	// then another send of the buffer fails with ErrActive.
 	Buffer Buffer
 	// Sync makes the send done only when its receive is posted. Without it the send of a short message is done when the
 	// network has all of it.
 	Sync bool
-	// Priority orders messages that wait for the same gate under the strategy "priority": a message goes before those with a
-	// lower Priority and another tag.
+	// Priority orders messages that wait for the same gate under the strategy "priority": a message goes before those
+	// with a lower Priority and another tag.
 	Priority int8
-	// Buffered copies the message into the memory of Domain.Attach, so that the request is done when Post returns; it must
-	// not have Done or Queue. Post fails with ErrBuffer, and sends nothing, if there is no room. If the message fails
-	// later, the next buffered send of the domain, or Detach, returns the error, and monitors get it.
+	// Buffered copies the message into the memory of Domain.Attach, so that the request is done when Post returns; it
+	// must not have Done or Queue. Post fails with ErrBuffer, and sends nothing, if there is no room. If the message
+	// fails later, the next buffered send of the domain, or Detach, returns the error, and monitors get it.
 	Buffered bool
 
 	// Options of a receive.
 
-	// Choose, if not nil, is called when the message, or its announcement, has come, and returns the buffer for it, in place
-	// of Buf, Parts and Data. Done says how it is called.
+	// Choose, if not nil, is called when the message, or its announcement, has come, and returns the buffer for it, in
+	// place of Buf, Parts and Data. Done says how it is called.
 	Choose func(Envelope) []byte
-	// Loan makes the receive take a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and use no
-	// buffer. Any other message goes into the buffer as usual. In both cases Request.Loan returns the message, unless the
-	// request has failed, and the program must release it. If the message went into Parts or Data, the Loan has no Bytes.
+	// Loan makes the receive take a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and
+	// use no buffer. Any other message goes into the buffer as usual. In both cases Request.Loan returns the message,
+	// unless the request has failed, and the program must release it. If the message went into Parts or Data, the Loan
+	// has no Bytes.
 	Loan bool
 
 	drops bool // a receive of Context.Drop, which is allowed in a revoked context
@@ -95,9 +97,10 @@ func (op *Op) check(d *Domain, rank int) error {
 	return op.Context.check(d, rank)
 }
 
-// Post starts op with a request of the caller, which may have been used before. It allocates nothing, and does not block;
-// callbacks may call it. It fails with ErrActive, and starts nothing, while r is under way. Afterwards the caller may change op
-// and the slice Parts at once; the memory of the message belongs to the gate until the request is done.
+// Post starts op with a request of the caller, which may have been used before. It allocates nothing, and does not
+// block; callbacks may call it. It fails with ErrActive, and starts nothing, while r is under way. Afterwards the
+// caller may change op and the slice Parts at once; the memory of the message belongs to the gate until the request is
+// done.
 func (g *Gate) Post(r *Request, op *Op) error {
 	if err := checkStart(g.accessError(), r, op != nil); err != nil {
 		return err
@@ -138,10 +141,10 @@ func (g *Gate) Start(op *Op) *Request {
 	return r
 }
 
-// Post is Gate.Post at the gate to a rank. For a receive the rank may be AnySource: then the receive takes a message from any
-// process, and Request.Source returns its rank. If messages of several processes are there already, successive receives begin
-// with different processes; the messages of one process are taken in their order. A receive from any source fails with
-// ErrClosed when the domain is closed, and with ErrPeerLost when no other process is left.
+// Post is Gate.Post at the gate to a rank. For a receive the rank may be AnySource: then the receive takes a message
+// from any process, and Request.Source returns its rank. If messages of several processes are there already, successive
+// receives begin with different processes; the messages of one process are taken in their order. A receive from any
+// source fails with ErrClosed when the domain is closed, and with ErrPeerLost when no other process is left.
 func (d *Domain) Post(rank int, r *Request, op *Op) error {
 	if err := checkStart(d.accessError(), r, op != nil); err != nil {
 		return err
@@ -175,8 +178,8 @@ func (d *Domain) Irecv(m Match, buf []byte) *Request {
 	return d.Start(AnySource, &Op{Kind: OpRecv, Match: m, Buf: buf})
 }
 
-// Recv receives a message that m matches from any rank into buf, and returns its envelope. With ErrTruncated, Size is that of
-// the whole message. Recv blocks the calling thread or goroutine only.
+// Recv receives a message that m matches from any rank into buf, and returns its envelope. With ErrTruncated, Size is
+// that of the whole message. Recv blocks the calling thread or goroutine only.
 func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 	r := d.Irecv(m, buf)
 	err := r.Wait()

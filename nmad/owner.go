@@ -9,21 +9,21 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// owner is a thread or goroutine that has private domains, in any sessions. Only its own calls move these domains. So each of
-// its calls that waits moves all of them, whatever it waits for. Otherwise two owners could wait for each other for ever, each
-// in another domain than the one in which the other owner waits for it.
+// owner is a thread or goroutine that has private domains, in any sessions. Only its own calls move these domains. So
+// each of its calls that waits moves all of them, whatever it waits for. Otherwise two owners could wait for each other
+// for ever, each in another domain than the one in which the other owner waits for it.
 //
-// All private domains of an owner share one engine: a waiter that polls the engine polls all of them, and one that sleeps in it
-// sleeps on the descriptors of all. While something is under way in these domains, the owner also waits in this engine for
-// what another engine moves:
+// All private domains of an owner share one engine: a waiter that polls the engine polls all of them, and one that
+// sleeps in it sleeps on the descriptors of all. While something is under way in these domains, the owner also waits in
+// this engine for what another engine moves:
 //
 //	what the owner waits for is moved by       the owner waits in     and its engine also polls
 //	its own engine                             its own engine         the session's, if something is pending there and no hook polls it
 //	another engine; its own has nothing to do  that other engine
 //	another engine                             its own engine         that other engine
 //
-// A call that polls its own gate before it waits (waiter, Request.Test, a probe) also polls the engine at every turnEvery-th
-// look that finds nothing. So calls that never wait for long move the other domains, too.
+// A call that polls its own gate before it waits (waiter, Request.Test, a probe) also polls the engine at every
+// turnEvery-th look that finds nothing. So calls that never wait for long move the other domains, too.
 type owner struct {
 	_           [pad]byte
 	engine      *pioman.Engine                // moves the private domains of the owner
@@ -36,8 +36,8 @@ type owner struct {
 	_           [pad]byte
 }
 
-// turnEvery is the number of looks that find nothing after which a caller polls its other domains: a look at shared memory
-// takes about 100 ns, a poll of an engine 50 ns and more.
+// turnEvery is the number of looks that find nothing after which a caller polls its other domains: a look at shared
+// memory takes about 100 ns, a poll of an engine 50 ns and more.
 const turnEvery = 8
 
 // ownerList is the list of the owners of the process. Safe for concurrent use.
@@ -91,7 +91,8 @@ func (list *ownerList) leave(o *owner) {
 	}
 }
 
-// caller returns the owner that the calling thread is; nil if it has no private domain. It costs one load if no thread has any.
+// caller returns the owner that the calling thread is; nil if it has no private domain. It costs one load if no thread
+// has any.
 func (list *ownerList) caller() *owner {
 	if all := list.all.Load(); all != nil {
 		return callerAmong(*all)
@@ -110,8 +111,8 @@ func callerAmong(all []owning) *owner {
 	return nil
 }
 
-// others returns the caller's owner if the caller has private domains that a look in this domain does not move; else nil. x
-// may be nil.
+// others returns the caller's owner if the caller has private domains that a look in this domain does not move; else
+// nil. x may be nil.
 func (x *domainAccess) others() *owner {
 	if x == nil || x.owner == nil {
 		return owners.caller()
@@ -122,8 +123,8 @@ func (x *domainAccess) others() *owner {
 	return nil
 }
 
-// pollNowAndThen polls the owner's domains at every turnEvery-th call. The owner calls it, without a lock, after a look that has
-// found nothing.
+// pollNowAndThen polls the owner's domains at every turnEvery-th call. The owner calls it, without a lock, after a look
+// that has found nothing.
 func (o *owner) pollNowAndThen() {
 	if o.emptyLooks++; o.emptyLooks%turnEvery == 0 && o.engine.Pending() > 0 {
 		o.engine.Poll()
@@ -167,8 +168,8 @@ func (g *Gate) waitsIn() *pioman.Engine {
 	return g.waitEngine
 }
 
-// withSession makes polls of the owner's engine also poll the session's engine, if something is pending there and no hook polls
-// it; else it makes them poll no other engine.
+// withSession makes polls of the owner's engine also poll the session's engine, if something is pending there and no
+// hook polls it; else it makes them poll no other engine.
 func (o *owner) withSession(s *Session) {
 	if e := s.cfg.Engine; !e.Hooked() && e.Pending() > 0 {
 		o.alsoPoll(e)
@@ -177,8 +178,8 @@ func (o *owner) withSession(s *Session) {
 	}
 }
 
-// alsoPoll makes polls of the owner's engine also poll e; nil: no other engine. If hooks poll e, a sleeper in the owner's engine
-// need not wake for it now and then.
+// alsoPoll makes polls of the owner's engine also poll e; nil: no other engine. If hooks poll e, a sleeper in the
+// owner's engine need not wake for it now and then.
 func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
 	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail

@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Iprobe reports whether a message that m matches has come from this gate and has no receive yet, and returns its envelope. It
-// polls the gate once, and leaves the message where it is: another thread may take it before the caller posts a receive. Claim
-// rules that out. Iprobe does not block.
+// Iprobe reports whether a message that m matches has come from this gate and has no receive yet, and returns its
+// envelope. It polls the gate once, and leaves the message where it is: another thread may take it before the caller
+// posts a receive. Claim rules that out. Iprobe does not block.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	e, _, ok := g.Peek(m, nil)
 	return e, ok
@@ -20,9 +20,9 @@ func (d *Domain) Iprobe(m Match) (Envelope, bool) {
 	return e, ok
 }
 
-// Probe waits until a message that m matches has come from this gate and has no receive, and returns its envelope; see Iprobe.
-// It fails with the cause of ctx when ctx is done, and with the gate's error when the gate ends. It blocks the calling thread
-// or goroutine only.
+// Probe waits until a message that m matches has come from this gate and has no receive, and returns its envelope; see
+// Iprobe. It fails with the cause of ctx when ctx is done, and with the gate's error when the gate ends. It blocks the
+// calling thread or goroutine only.
 func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if err := g.accessError(); err != nil {
 		return Envelope{}, err
@@ -65,14 +65,14 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	return r.Envelope(), nil
 }
 
-// Peek copies the beginning of a message into buf without receiving it: of a message that m matches, that has come from this
-// gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied; ok is false if there is no such
-// message. The message stays where it is, and the receive that gets it gets all of it. Peek is for messages whose first bytes
-// say what to do with the rest.
+// Peek copies the beginning of a message into buf without receiving it: of a message that m matches, that has come from
+// this gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied; ok is false if
+// there is no such message. The message stays where it is, and the receive that gets it gets all of it. Peek is for
+// messages whose first bytes say what to do with the rest.
 //
-// If the message is only announced, because it is long and not loaned, or synchronous, only its envelope is here, and n is 0.
-// Like Iprobe, Peek polls the gate once, and another thread may take the message before the caller posts a receive; Claim and
-// Message.Peek rule that out.
+// If the message is only announced, because it is long and not loaned, or synchronous, only its envelope is here, and n
+// is 0. Like Iprobe, Peek polls the gate once, and another thread may take the message before the caller posts a
+// receive; Claim and Message.Peek rule that out.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.accessError() != nil {
 		return e, 0, false
@@ -110,16 +110,16 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	return Envelope{}, 0, false
 }
 
-// Message is a message that a Claim has taken: no other receive gets it. The program must receive it, once; until then it keeps
-// its memory, and the sender of a long message waits.
+// Message is a message that a Claim has taken: no other receive gets it. The program must receive it, once; until then
+// it keeps its memory, and the sender of a long message waits.
 type Message struct {
 	gate *Gate
 	m    *flow.Message
 	Envelope
 }
 
-// Claim is like Iprobe, but takes the message: only a receive that the program starts by the Message gets it, so the program
-// can choose a buffer for it (a matched probe). It returns nil if there is no message.
+// Claim is like Iprobe, but takes the message: only a receive that the program starts by the Message gets it, so the
+// program can choose a buffer for it (a matched probe). It returns nil if there is no message.
 func (g *Gate) Claim(m Match) *Message {
 	if g.accessError() != nil {
 		return nil
@@ -161,12 +161,12 @@ func (d *Domain) Claim(m Match) *Message {
 	return nil
 }
 
-// Irecv starts to receive the message into buf. A message can be received once: later calls return a request that has ended
-// with ErrIdle.
+// Irecv starts to receive the message into buf. A message can be received once: later calls return a request that has
+// ended with ErrIdle.
 func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
 
-// Start is Irecv with the options of a receive. The Match of op is ignored, except for its Context, which must be nil or allow
-// the message's gate.
+// Start is Irecv with the options of a receive. The Match of op is ignored, except for its Context, which must be nil
+// or allow the message's gate.
 func (msg *Message) Start(op *Op) *Request {
 	if msg == nil || msg.gate == nil {
 		return failed(ErrIdle)
@@ -194,15 +194,16 @@ func (msg *Message) Start(op *Op) *Request {
 	return r
 }
 
-// Recv receives the message into buf, and returns how many bytes buf holds. It blocks the calling thread or goroutine only.
+// Recv receives the message into buf, and returns how many bytes buf holds. It blocks the calling thread or goroutine
+// only.
 func (msg *Message) Recv(buf []byte) (int, error) {
 	r := msg.Irecv(buf)
 	err := r.Wait()
 	return r.Len(), err
 }
 
-// Peek copies the beginning of the message into buf, and returns how many bytes it has copied; see Gate.Peek. After a receive
-// of the message has begun, Peek copies nothing.
+// Peek copies the beginning of the message into buf, and returns how many bytes it has copied; see Gate.Peek. After a
+// receive of the message has begun, Peek copies nothing.
 func (msg *Message) Peek(buf []byte) int {
 	if msg == nil || msg.gate == nil {
 		return 0

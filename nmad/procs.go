@@ -7,13 +7,13 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// spareProc adds a second P while sessions are open, if Go has only one: Go makes as many Ps as the process may use CPUs, and a
-// launcher often gives a rank one CPU.
+// spareProc adds a second P while sessions are open, if Go has only one: Go makes as many Ps as the process may use
+// CPUs, and a launcher often gives a rank one CPU.
 //
-// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes the P of
-// a goroutine that is in a system call after 20 us; on its return that goroutine has to wait for a P, with the help of the
-// kernel. Then an exchange of long messages takes two to three times as long. With a second P, which is idle, the goroutine
-// keeps its own.
+// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes
+// the P of a goroutine that is in a system call after 20 us; on its return that goroutine has to wait for a P, with the
+// help of the kernel. Then an exchange of long messages takes two to three times as long. With a second P, which is
+// idle, the goroutine keeps its own.
 var spareProc struct {
 	mu       sync.Mutex
 	sessions int

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// progress polls the small track once: it receives packets, and sends those that wait. waiter is the request for which the
-// caller waits, or nil. It reports whether packets have come.
+// progress polls the small track once: it receives packets, and sends those that wait. waiter is the request for which
+// the caller waits, or nil. It reports whether packets have come.
 func (h *lockedGate) progress(waiter *Request) bool {
 	arrived := h.receive(waiter)
 	if h.flow.Outgoing() && h.endErr == nil && !h.keepGathering() {
@@ -17,8 +17,8 @@ func (h *lockedGate) progress(waiter *Request) bool {
 	return arrived
 }
 
-// poll polls both tracks of the gate once, unless another thread holds its lock. It never waits, and hooks may call it. It
-// reports whether anything has moved.
+// poll polls both tracks of the gate once, unless another thread holds its lock. It never waits, and hooks may call it.
+// It reports whether anything has moved.
 func (g *Gate) poll() bool {
 	h := g.tryLock()
 	return h != nil && h.pollLocked()
@@ -55,9 +55,9 @@ func (h *lockedGate) pollLocked() bool {
 	return moved
 }
 
-// unlock releases the lock. Before that it handles what is left to do under the lock, and arms the sleeper for room. Afterwards
-// it wakes the owners of requests that have ended, and calls the program's functions. If other threads have left work in the
-// inbox meanwhile, it takes the lock again and starts over.
+// unlock releases the lock. Before that it handles what is left to do under the lock, and arms the sleeper for room.
+// Afterwards it wakes the owners of requests that have ended, and calls the program's functions. If other threads have
+// left work in the inbox meanwhile, it takes the lock again and starts over.
 func (h *lockedGate) unlock() {
 	if h.owesNothing() && h.flow.Settled(h.countedRequests, h.countedUnsent) {
 		h.g.mu.Unlock() // the usual case
@@ -99,8 +99,8 @@ func (h *lockedGate) unlock() {
 	}
 }
 
-// owesNothing reports whether unlock has nothing to do, apart from what flow.Flow.Settled tells: no request to begin, no sleeper
-// to arm for room, nothing for echo, no owner to wake, no function to call.
+// owesNothing reports whether unlock has nothing to do, apart from what flow.Flow.Settled tells: no request to begin,
+// no sleeper to arm for room, nothing for echo, no owner to wake, no function to call.
 func (h *lockedGate) owesNothing() bool {
 	return h.started.Empty() && h.armedRails == 0 && !h.echoDue && h.toSignal.Empty() && !h.upcallsAdded
 }
@@ -116,9 +116,9 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		return pioman.Done
 	}
 	if h.waiterPolls() && (h.flow.Moving(flow.Pull) == 0 || h.flow.Moving(flow.Push) == 0) {
-		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since the
-		// waiter moves bytes: if the engine took the gate for quiet, it would send its progressor to sleep for it at every
-		// tick, in vain (source.Arm).
+		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since
+		// the waiter moves bytes: if the engine took the gate for quiet, it would send its progressor to sleep for it
+		// at every tick, in vain (source.Arm).
 		h.unlock()
 		return pioman.Moved
 	}
@@ -141,8 +141,8 @@ func (h *lockedGate) bind(link driver.Link, eager int) {
 	h.flow.Bind(caps, eager)
 }
 
-// echo receives what was sent over a link that echoes, on both tracks, until nothing moves. So a thread that sends to its own
-// process needs no poller. The bytes of long messages are copied under the lock.
+// echo receives what was sent over a link that echoes, on both tracks, until nothing moves. So a thread that sends to
+// its own process needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
 	for vain := 0; h.endErr == nil && (h.echoDue || vain < 2 && h.flow.HasChunks()); { // Pull takes in one round what Push has offered in the round before
 		h.echoDue = false
@@ -158,12 +158,12 @@ func (h *lockedGate) echo() {
 	}
 }
 
-// shortBody is the largest body, in bytes, that a link without system calls copies faster than another thread could get the
-// lock of the lists.
+// shortBody is the largest body, in bytes, that a link without system calls copies faster than another thread could get
+// the lock of the lists.
 const shortBody = 512
 
-// unlockLists releases the lock of the lists, if there is one, before the caller enters the link with a body of that many
-// bytes, unless the call takes less time than to get the lock again. relockLists undoes it.
+// unlockLists releases the lock of the lists, if there is one, before the caller enters the link with a body of that
+// many bytes, unless the call takes less time than to get the lock again. relockLists undoes it.
 func (h *lockedGate) unlockLists(body int) {
 	if h.hasLists && (h.slowCalls || body > shortBody) {
 		h.g.mu.UnlockLists()
@@ -214,11 +214,11 @@ func (h *lockedGate) Flush() (bool, error) {
 	return all, err
 }
 
-// receive receives the packets that have come, up to burst, and reports whether there were any. waiter is the request for
-// which the caller waits, or nil. Once waiter has ended and no other receive waits, receive does not look further: a look at
-// an empty cell of shared memory would take its cache line away from a peer that is about to write it. After the gate has
-// ended, receive takes no more packets: posted receives have failed, so a receive that is posted later would get a message that
-// was meant for one of them.
+// receive receives the packets that have come, up to burst, and reports whether there were any. waiter is the request
+// for which the caller waits, or nil. Once waiter has ended and no other receive waits, receive does not look further:
+// a look at an empty cell of shared memory would take its cache line away from a peer that is about to write it. After
+// the gate has ended, receive takes no more packets: posted receives have failed, so a receive that is posted later
+// would get a message that was meant for one of them.
 func (h *lockedGate) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {

@@ -26,8 +26,8 @@ func (h *lockedGate) protocols() []Protocol {
 	return append(h.eagerRows(), h.rendezvousRows()...)
 }
 
-// unlimit lets messages of all sizes that fit into a packet go eagerly, so that the sampler can measure them. undo restores the
-// limit.
+// unlimit lets messages of all sizes that fit into a packet go eagerly, so that the sampler can measure them. undo
+// restores the limit.
 func (g *Gate) unlimit() (undo func()) {
 	h := g.lock()
 	defer h.unlock()
@@ -170,8 +170,8 @@ func (h *lockedGate) exceptions() []Exception {
 	return all
 }
 
-// joinable returns the length of the longest message that the strategy puts into a packet with another one, in bytes; -1 if it
-// puts none.
+// joinable returns the length of the longest message that the strategy puts into a packet with another one, in bytes;
+// -1 if it puts none.
 func (h *lockedGate) joinable() int {
 	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: h.flow.MaxBody()}
 	joins := func(size int) bool {

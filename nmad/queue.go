@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Queue is a completion queue: requests that were started with it (Op.Queue) come out of it in the order in which they are
-// done. A request cannot be started again before it has come out. Session.NewQueue makes a Queue. Any number of threads and
-// goroutines may call Pop and Len; one at a time may call Wait.
+// Queue is a completion queue: requests that were started with it (Op.Queue) come out of it in the order in which they
+// are done. A request cannot be started again before it has come out. Session.NewQueue makes a Queue. Any number of
+// threads and goroutines may call Pop and Len; one at a time may call Wait.
 type Queue struct {
 	session *Session
 
@@ -42,8 +42,8 @@ func (q *Queue) put(r *Request) {
 	q.some.Signal(bitDone)
 }
 
-// Pop takes out the request that has been done for the longest time; nil if the queue is empty. It polls no gate and never
-// blocks.
+// Pop takes out the request that has been done for the longest time; nil if the queue is empty. It polls no gate and
+// never blocks.
 func (q *Queue) Pop() *Request {
 	if q == nil {
 		return nil
@@ -70,8 +70,9 @@ func (q *Queue) Len() int {
 	return q.count
 }
 
-// Wait waits until a request is done, and takes it out. It fails with ErrClosed when the queue is empty and its session is
-// closed, so that nothing will come any more; and as Request.Wait does. It blocks the calling thread or goroutine only.
+// Wait waits until a request is done, and takes it out. It fails with ErrClosed when the queue is empty and its session
+// is closed, so that nothing will come any more; and as Request.Wait does. It blocks the calling thread or goroutine
+// only.
 func (q *Queue) Wait() (*Request, error) { return q.WaitContext(context.Background()) }
 
 // WaitContext is Wait that also ends when ctx is done; then it returns the cause of ctx.
@@ -130,8 +131,9 @@ func (q *Queue) moves(e *pioman.Engine) {
 // maxNap is the longest pause between two polls of a waiter that polls several engines.
 const maxNap = time.Millisecond
 
-// poll polls the engines of explicit domains, own, which is the engine in which the caller waits, and the session's, with
-// pauses that grow to maxNap, until a request comes. It has to poll because a thread cannot sleep in several engines.
+// poll polls the engines of explicit domains, own, which is the engine in which the caller waits, and the session's,
+// with pauses that grow to maxNap, until a request comes. It has to poll because a thread cannot sleep in several
+// engines.
 func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
 	for looks := 0; !q.some.Test(bitDone); looks++ {
 		for _, e := range engines {
@@ -156,8 +158,8 @@ func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.
 	return nil
 }
 
-// queueWaiters is the set of the queues of a session in which threads wait. Close signals them when nothing can come any more. A
-// thread that is about to wait clears the signal before it looks whether that has happened:
+// queueWaiters is the set of the queues of a session in which threads wait. Close signals them when nothing can come
+// any more. A thread that is about to wait clears the signal before it looks whether that has happened:
 //
 //	waiter: clear some; add: if closed return, else add the queue to the set; wait
 //	closer: set closed; signal all queues in the set

@@ -15,10 +15,11 @@ import (
 // MaxRails is how many rails a gate has at most.
 const MaxRails = 8
 
-// rail is one link of a gate. All packets travel over the small track of the first rail, so they arrive in the order in which
-// they were sent. The bytes of rendezvous travel over the large tracks of all rails: the receiver shares them out as the
-// strategy decides (internal/flow/rendezvous.go). The small tracks of the other rails carry nothing; they only tell when the
-// peer is lost. Except for the fields at the end, and the transfers, a rail does not change once the gate has its links.
+// rail is one link of a gate. All packets travel over the small track of the first rail, so they arrive in the order in
+// which they were sent. The bytes of rendezvous travel over the large tracks of all rails: the receiver shares them out
+// as the strategy decides (internal/flow/rendezvous.go). The small tracks of the other rails carry nothing; they only
+// tell when the peer is lost. Except for the fields at the end, and the transfers, a rail does not change once the gate
+// has its links.
 type rail struct {
 	gate  *Gate
 	index uint8  // in Gate.rails
@@ -77,13 +78,13 @@ func (l *rail) transfer(dir flow.Direction) *transfer {
 // inactive reports whether no thread is inside the large track of the link, and no copy is to be completed.
 func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
-// lookEvery is the number of ticks after which a poller looks at the small tracks of the further rails although the sleeper was
-// not woken for them: in some engines nothing sleeps.
+// lookEvery is the number of ticks after which a poller looks at the small tracks of the further rails although the
+// sleeper was not woken for them: in some engines nothing sleeps.
 const lookEvery = 256
 
-// nearCPUs returns the processors from which it is cheap to poll the gate, for its task: those near its rails. An empty set
-// stands for all processors. A rail that is equally near to all processors does not count. If the rails lie on several NUMA
-// nodes, the engine puts the task into the queue that these nodes share.
+// nearCPUs returns the processors from which it is cheap to poll the gate, for its task: those near its rails. An empty
+// set stands for all processors. A rail that is equally near to all processors does not count. If the rails lie on
+// several NUMA nodes, the engine puts the task into the queue that these nodes share.
 func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	for i := range g.rails {
 		set = set.Or(g.rails[i].place.CPUs)
@@ -91,8 +92,8 @@ func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	return set
 }
 
-// lookAtRails ends the gate if a further rail that has woken the sleeper is broken, though nothing was under way on it: its
-// descriptor would wake the sleeper again and again.
+// lookAtRails ends the gate if a further rail that has woken the sleeper is broken, though nothing was under way on it:
+// its descriptor would wake the sleeper again and again.
 func (h *lockedGate) lookAtRails() {
 	h.railsWoken = false
 	var head driver.Header
@@ -139,8 +140,9 @@ type RailInfo struct {
 	Placed string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
 }
 
-// SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm, or
-// auto, which chooses shm between them. It goes by the driver's name, so that all processes of a job get the same answer.
+// SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm,
+// or auto, which chooses shm between them. It goes by the driver's name, so that all processes of a job get the same
+// answer.
 func (i *RailInfo) SharesMemory() bool {
 	name, _, _ := strings.Cut(i.Name, "#")
 	return name == shm.Name || name == auto.Name
@@ -168,15 +170,16 @@ func (h *lockedGate) railInfo() []RailInfo {
 	return infos
 }
 
-// railSource is the pioman.Source of a rail: it lets the engine sleep in the kernel until the link's descriptor is ready.
+// railSource is the pioman.Source of a rail: it lets the engine sleep in the kernel until the link's descriptor is
+// ready.
 //
-// nmad/driver/doc.go has the protocol with the link, and the proof that no arrival is lost. A gate adds this: while the sleeper
-// sleeps, other threads may poll, send and receive. If one of them finds the link full, its send waits for room, but the
-// sleeper waits only for arrivals. So a thread that releases the lock of a gate with armed rails arms them again, for room, if
-// something is still to be sent (lockedGate.rearm). Requests that other threads leave while Arm holds the lock end the sleep
-// before it begins; those that they leave while Disarm holds it are handled by the poll that follows. Arrivals need no care:
-// a packet that another thread receives has made the descriptor readable, so the sleeper wakes, finds nothing, and sleeps
-// again.
+// nmad/driver/doc.go has the protocol with the link, and the proof that no arrival is lost. A gate adds this: while the
+// sleeper sleeps, other threads may poll, send and receive. If one of them finds the link full, its send waits for
+// room, but the sleeper waits only for arrivals. So a thread that releases the lock of a gate with armed rails arms
+// them again, for room, if something is still to be sent (lockedGate.rearm). Requests that other threads leave while
+// Arm holds the lock end the sleep before it begins; those that they leave while Disarm holds it are handled by the
+// poll that follows. Arrivals need no care: a packet that another thread receives has made the descriptor readable, so
+// the sleeper wakes, finds nothing, and sleeps again.
 type railSource struct{ *rail }
 
 // Descriptor returns the descriptor on which the sleeper sleeps.
@@ -239,9 +242,9 @@ func (h *lockedGate) wantsRoom(l *rail) bool {
 // fetches reports whether the next bytes are to be read in the peer's memory: the descriptor does not tell of them.
 func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.fetchedNothing }
 
-// rearmOne makes the sleeper of an armed rail also wait for room, if that is needed by now. A link whose Arm returns false is
-// not armed any more, and its descriptor tells of nothing: so rearmOne handles what is there, and then arms the link again. If
-// a transfer is copying, the thread that completes it does so.
+// rearmOne makes the sleeper of an armed rail also wait for room, if that is needed by now. A link whose Arm returns
+// false is not armed any more, and its descriptor tells of nothing: so rearmOne handles what is there, and then arms
+// the link again. If a transfer is copying, the thread that completes it does so.
 func (h *lockedGate) rearmOne(l *rail) {
 	vain := 0
 	for h.endErr == nil && l.inactive() && (l.armedInVain || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
@@ -275,9 +278,9 @@ func (h *lockedGate) copyLocked(l *rail, m *transfer) bool {
 // unwantedAfter is how often in a row a link may tell that something is there, while nothing can be received.
 const unwantedAfter = 64
 
-// takeUnwanted pulls bytes of long messages for which no receive waits, because bytes that lie in a link keep it from being
-// armed. A side that closes drops them. Otherwise the peer has sent bytes that this side has not asked for, which ends the
-// gate.
+// takeUnwanted pulls bytes of long messages for which no receive waits, because bytes that lie in a link keep it from
+// being armed. A side that closes drops them. Otherwise the peer has sent bytes that this side has not asked for, which
+// ends the gate.
 func (h *lockedGate) takeUnwanted(l *rail) {
 	if !l.pull.stream.Empty() || !l.pull.inactive() {
 		return
@@ -291,14 +294,14 @@ func (h *lockedGate) takeUnwanted(l *rail) {
 	}
 }
 
-// waiterPolls reports whether a waiter polls for bytes of long messages. Then the engine does not sleep for the gate: the
-// sleeper would wake for each piece, and take the CPU from the waiter if both use the same one.
+// waiterPolls reports whether a waiter polls for bytes of long messages. Then the engine does not sleep for the gate:
+// the sleeper would wake for each piece, and take the CPU from the waiter if both use the same one.
 func (h *lockedGate) waiterPolls() bool { return h.waiterUntil != 0 && asm.Cycles() < h.waiterUntil }
 
-// rearm makes the sleeper also wait for room on all armed rails where that is needed by now. If a link tells that something is
-// there already, rearm handles it at once, because no other thread is awake for it: packets, room, and also bytes of long
-// messages. Without the bytes two gates could wait here for each other's room for ever. If a transfer is copying, the thread
-// that completes it calls rearm again.
+// rearm makes the sleeper also wait for room on all armed rails where that is needed by now. If a link tells that
+// something is there already, rearm handles it at once, because no other thread is awake for it: packets, room, and
+// also bytes of long messages. Without the bytes two gates could wait here for each other's room for ever. If a
+// transfer is copying, the thread that completes it calls rearm again.
 func (h *lockedGate) rearm() {
 	for i := range h.g.rails {
 		if l := &h.g.rails[i]; l.armed {

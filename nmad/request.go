@@ -10,20 +10,20 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How the owner of a request learns that it has ended. Most requests end before a thread sleeps for them: then the holder of
-// the gate's lock writes core.State, and nothing else. A thread that is about to sleep first changes core.Notify, under the
-// lock, so that the request ends by a signal of its completion, which wakes the waiters.
+// How the owner of a request learns that it has ended. Most requests end before a thread sleeps for them: then the
+// holder of the gate's lock writes core.State, and nothing else. A thread that is about to sleep first changes
+// core.Notify, under the lock, so that the request ends by a signal of its completion, which wakes the waiters.
 //
 //	NotifyState --- ends, under mu: core.State = Ended, the last access
 //	   | listen, or notifyOwner, under mu
 //	NotifyOwner --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
 //
-// State becomes Ended in three places: as a rule in the flow (finish); in lockedGate.tellEnd, for a request that the flow has
-// given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a send that was never under
-// way.
+// State becomes Ended in three places: as a rule in the flow (finish); in lockedGate.tellEnd, for a request that the
+// flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a send that
+// was never under way.
 //
-// Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the request
-// again: no other thread accesses it.
+// Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the
+// request again: no other thread accesses it.
 
 // Bits of a request's completion.
 const (
@@ -31,12 +31,12 @@ const (
 	bitReusable             // and it may be started again, as no queue and no callback holds it
 )
 
-// Request is a send or a receive that has been started. The zero Request is ready for IsendInto, IrecvInto and Post. A program
-// must not copy a Request once it has started it. Any number of threads may Test a Request or Wait for it; any thread may
-// start it again once it is done and all of these calls have returned.
+// Request is a send or a receive that has been started. The zero Request is ready for IsendInto, IrecvInto and Post. A
+// program must not copy a Request once it has started it. Any number of threads may Test a Request or Wait for it; any
+// thread may start it again once it is done and all of these calls have returned.
 type Request struct {
-	// A Request has two cache lines, so that a program that makes one for each message makes little garbage, and windows of
-	// many requests stay in the first cache. What few requests need is in a rare, to which core.Rare points.
+	// A Request has two cache lines, so that a program that makes one for each message makes little garbage, and
+	// windows of many requests stay in the first cache. What few requests need is in a rare, to which core.Rare points.
 
 	gate       *Gate // the gate at which it was started; of a receive from any source the gate to the own rank
 	completion pioman.Completion
@@ -57,8 +57,8 @@ type rare struct {
 	began    int64                    // cycle counter at its start, if a trace is recorded; else 0
 }
 
-// setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. probe says whether r
-// leaves the message where it is.
+// setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. probe says
+// whether r leaves the message where it is.
 func (ra *rare) setWild(r *Request, mask uint64, probe bool) {
 	ra.pattern = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
 	ra.Wild.Set(&r.core.Entry, mask, probe)
@@ -108,8 +108,8 @@ func (r *Request) claimSlow() error {
 	return nil
 }
 
-// prepare sets up a request that was claimed for an operation at a gate, in a context (nil: in none). notify says how its owner
-// learns of the end.
+// prepare sets up a request that was claimed for an operation at a gate, in a context (nil: in none). notify says how
+// its owner learns of the end.
 func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, notify flow.Notify) {
 	c := &r.core
 	if c.UsesRare {
@@ -135,9 +135,9 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	}
 }
 
-// startLink starts r as a request that no message ends: its caller ends it by flow.Flow.Finish when the links are made, or an
-// agreement is reached. For the flow r is a probe, so it counts as pending, and no monitor is told about it. startLink takes
-// the lock of g, and returns with it.
+// startLink starts r as a request that no message ends: its caller ends it by flow.Flow.Finish when the links are made,
+// or an agreement is reached. For the flow r is a probe, so it counts as pending, and no monitor is told about it.
+// startLink takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.NotifyState)
 	x := r.useRare()
@@ -174,8 +174,8 @@ func (r *Request) clearRare() {
 	*r.rareOrNil() = rare{}
 }
 
-// Tag returns the tag of the message. If a receive does not name its tag, Tag is valid once the request is done. Source, Size
-// and Envelope are valid once the request is done.
+// Tag returns the tag of the message. If a receive does not name its tag, Tag is valid once the request is done.
+// Source, Size and Envelope are valid once the request is done.
 func (r *Request) Tag() uint64 { return r.Envelope().Tag }
 
 // Source returns the rank of the sender of a received message; of a send, the rank to which it goes. It is -1 for a nil
@@ -212,8 +212,8 @@ func (r *Request) Len() int {
 	return r.core.N
 }
 
-// Test reports whether the request is done, and, if it is, returns how it has ended. If it is not, Test polls the request's
-// gate once, and looks again. It fails with ErrIdle if the request was never started. It never blocks.
+// Test reports whether the request is done, and, if it is, returns how it has ended. If it is not, Test polls the
+// request's gate once, and looks again. It fails with ErrIdle if the request was never started. It never blocks.
 func (r *Request) Test() (bool, error) {
 	if r == nil || r.core.State.Load() == flow.Fresh {
 		return false, ErrIdle
@@ -230,11 +230,12 @@ func (r *Request) Test() (bool, error) {
 	return true, r.core.Err()
 }
 
-// Wait waits until the request is done, and returns how it has ended. It blocks the calling thread or goroutine only. It polls
-// the request's gate for Config.Spin (10 us by default), as long as no other thread is ready on the VP, and then leaves the
-// work to the engine and sleeps. A second Wait returns the same. Wait is no cancellation point of threads; WaitContext ends
-// with its context. It fails with ErrIdle if the request was never started, and with pioman.ErrInHandler or pioman.ErrClosed
-// if the caller cannot wait, in a callback or in an engine that was closed; then the request is still under way.
+// Wait waits until the request is done, and returns how it has ended. It blocks the calling thread or goroutine only.
+// It polls the request's gate for Config.Spin (10 us by default), as long as no other thread is ready on the VP, and
+// then leaves the work to the engine and sleeps. A second Wait returns the same. Wait is no cancellation point of
+// threads; WaitContext ends with its context. It fails with ErrIdle if the request was never started, and with
+// pioman.ErrInHandler or pioman.ErrClosed if the caller cannot wait, in a callback or in an engine that was closed;
+// then the request is still under way.
 func (r *Request) Wait() error {
 	if r == nil {
 		return ErrIdle
@@ -286,10 +287,10 @@ func (rq *requestQueue) pop() *Request {
 	return requestOf(c)
 }
 
-// Cancel takes a receive back if it has no message yet, and reports whether it has done so. After true, the request ends with
-// ErrCanceled, has received nothing, and does not touch its buffer any more; its message goes to another receive. After
-// false, the receive goes on as if Cancel had not been called, or has ended; or the request is a send, which cannot be
-// cancelled. Cancel spins for the lock of the gate. Callbacks and hooks must not call it.
+// Cancel takes a receive back if it has no message yet, and reports whether it has done so. After true, the request
+// ends with ErrCanceled, has received nothing, and does not touch its buffer any more; its message goes to another
+// receive. After false, the receive goes on as if Cancel had not been called, or has ended; or the request is a send,
+// which cannot be cancelled. Cancel spins for the lock of the gate. Callbacks and hooks must not call it.
 func (r *Request) Cancel() bool {
 	if r == nil || r.doneOrIdle() || r.gate.accessError() != nil {
 		return false
@@ -308,9 +309,9 @@ func (r *Request) Cancel() bool {
 	return true
 }
 
-// Case returns a case of marcel.Select that can be taken once the request is done; then Wait returns at once. A request that
-// was never started counts as done, and its Wait returns ErrIdle. Any number of Selects and Waits may wait for one request, as
-// long as it is not started again. Case allocates nothing.
+// Case returns a case of marcel.Select that can be taken once the request is done; then Wait returns at once. A request
+// that was never started counts as done, and its Wait returns ErrIdle. Any number of Selects and Waits may wait for one
+// request, as long as it is not started again. Case allocates nothing.
 func (r *Request) Case() marcel.Case {
 	if r == nil {
 		r = &Request{}
@@ -340,7 +341,8 @@ func (rc *requestCase) Try() bool {
 
 func (rc *requestCase) Poll() bool { return !rc.done() && rc.completed().Poll() }
 
-// Enlist adds the waiter of a Select, which calls it on the waiting thread only. It returns false if the request is done.
+// Enlist adds the waiter of a Select, which calls it on the waiting thread only. It returns false if the request is
+// done.
 func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 	if rc.done() {
 		return false

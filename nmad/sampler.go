@@ -25,15 +25,15 @@ const (
 	minSampleRounds = 5                     // but not before that many
 )
 
-// Sizes of the messages by which the cost of a rail is measured, in bytes: far enough apart
-// to tell its bandwidth from its latency.
+// Sizes of the messages by which the cost of a rail is measured, in bytes: far enough apart to tell its bandwidth from
+// its latency.
 const (
 	sampleShort = 128 << 10
 	sampleLong  = 1 << 20
 )
 
-// sampler measures the rails of a gate, by sends and receives as a program makes them. It belongs to the caller of Sample, or of
-// SampleEcho, and needs no lock.
+// sampler measures the rails of a gate, by sends and receives as a program makes them. It belongs to the caller of
+// Sample, or of SampleEcho, and needs no lock.
 type sampler struct{ g *Gate }
 
 // eager returns the eager limit of the gate, in bytes.
@@ -43,14 +43,15 @@ func (sm sampler) eager() int {
 	return h.flow.EagerLimit()
 }
 
-// Sample measures the rails of this gate: it exchanges messages of growing size, eagerly, and by rendezvous over each rail
-// alone. The other process must call SampleEcho at its gate to this process meanwhile; other messages over the gate disturb the
-// measurement. Sample takes up to a second on fast networks, and half a second for each further rail. It blocks the calling
-// thread or goroutine only. If ctx is done before, Sample returns the cause of ctx, and one message is still on its way: the
-// next Sample and SampleEcho receive it. One thread at a time may call Sample or SampleEcho at a gate.
+// Sample measures the rails of this gate: it exchanges messages of growing size, eagerly, and by rendezvous over each
+// rail alone. The other process must call SampleEcho at its gate to this process meanwhile; other messages over the
+// gate disturb the measurement. Sample takes up to a second on fast networks, and half a second for each further rail.
+// It blocks the calling thread or goroutine only. If ctx is done before, Sample returns the cause of ctx, and one
+// message is still on its way: the next Sample and SampleEcho receive it. One thread at a time may call Sample or
+// SampleEcho at a gate.
 //
-// Afterwards both gates share long messages out by what was measured, and have the eager limit that follows from it, unless the
-// configuration sets one. The rail that carries the packets stays the same.
+// Afterwards both gates share long messages out by what was measured, and have the eager limit that follows from it,
+// unless the configuration sets one. The rail that carries the packets stays the same.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if err := g.accessError(); err != nil {
 		return nil, err
@@ -145,8 +146,8 @@ func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
 	return line(short, long), err
 }
 
-// line returns the cost of a rail over which a message of sampleShort bytes takes short ns, and one of sampleLong bytes takes
-// long ns.
+// line returns the cost of a rail over which a message of sampleShort bytes takes short ns, and one of sampleLong bytes
+// takes long ns.
 func line(short, long int64) Rail {
 	var r Rail
 	if long = max(long, 1); short < long {
@@ -159,8 +160,8 @@ func line(short, long int64) Rail {
 	return r
 }
 
-// crossing returns the largest size at which eager is not slower. It searches from the largest size down, so that one outlier
-// among the small sizes does not decide.
+// crossing returns the largest size at which eager is not slower. It searches from the largest size down, so that one
+// outlier among the small sizes does not decide.
 func crossing(points []Cost) int {
 	for _, c := range slices.Backward(points) {
 		if c.EagerNs <= c.RendezvousNs {
@@ -176,8 +177,8 @@ type sampleRound struct {
 	send, recv Request
 }
 
-// finish waits for the round trip that is under way, perhaps since a Sample whose ctx was done: the other side will answer it, and
-// that answer must not be taken for the answer to a later message.
+// finish waits for the round trip that is under way, perhaps since a Sample whose ctx was done: the other side will
+// answer it, and that answer must not be taken for the answer to a later message.
 func (sm sampler) finish(ctx context.Context) error {
 	x := sm.g.openSample
 	if x == nil {
@@ -237,7 +238,8 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	return nil
 }
 
-// SampleEcho is the other side of Sample: it answers the messages of the other process's Sample, and returns when that does.
+// SampleEcho is the other side of Sample: it answers the messages of the other process's Sample, and returns when that
+// does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
 	if err := g.accessError(); err != nil {
 		return err
@@ -301,8 +303,8 @@ func readBrief(text []byte) (*Profile, error) {
 	return &p, nil
 }
 
-// endEcho cancels the receives of SampleEcho. If one has got its message meanwhile, endEcho answers it, because the other side
-// waits for the answer.
+// endEcho cancels the receives of SampleEcho. If one has got its message meanwhile, endEcho answers it, because the
+// other side waits for the answer.
 func (sm sampler) endEcho(all []*Request, bufs [][]byte) {
 	for i, r := range all {
 		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {

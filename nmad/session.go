@@ -18,11 +18,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Session is the membership of this process in a job of Size processes. Open or Join makes it, and Close ends it. Safe for
-// concurrent use. Several sessions may live in one process.
+// Session is the membership of this process in a job of Size processes. Open or Join makes it, and Close ends it. Safe
+// for concurrent use. Several sessions may live in one process.
 //
-// The job is domain 0 of the session. The methods Gate, Post, Start, Irecv, Recv, OpenContext, Iprobe, Probe, Claim, Peek, Attach
-// and Detach are those of Domain, for domain 0.
+// The job is domain 0 of the session. The methods Gate, Post, Start, Irecv, Recv, OpenContext, Iprobe, Probe, Claim,
+// Peek, Attach and Detach are those of Domain, for domain 0.
 type Session struct {
 	cfg          Config         // constant after Open
 	control      *roster.Roster // the control connection; nil until the process has joined the job
@@ -46,10 +46,10 @@ type Session struct {
 	closeErr   error // the result of Close
 }
 
-// Open meets the other processes of the job, and links to each of them if Config.Link says so. It returns when all processes
-// have done so. It fails when ctx ends, after Config.Timeout, when another process fails, and with ErrConfig for a
-// configuration that cannot work. Open blocks the calling thread or goroutine only. While a session is open, GOMAXPROCS is
-// at least 2.
+// Open meets the other processes of the job, and links to each of them if Config.Link says so. It returns when all
+// processes have done so. It fails when ctx ends, after Config.Timeout, when another process fails, and with ErrConfig
+// for a configuration that cannot work. Open blocks the calling thread or goroutine only. While a session is open,
+// GOMAXPROCS is at least 2.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	ctx = orBackground(ctx)
 	var s *Session
@@ -58,8 +58,8 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	return s, kernel.Explain(err)
 }
 
-// offThread runs f, which blocks in calls of Go or of the kernel, so that it holds up no VP: if the caller is a thread of
-// marcel, f runs in a goroutine, and the thread waits for its end.
+// offThread runs f, which blocks in calls of Go or of the kernel, so that it holds up no VP: if the caller is a thread
+// of marcel, f runs in a goroutine, and the thread waits for its end.
 func offThread(f func()) {
 	if !marcel.OnThread() {
 		f()
@@ -236,9 +236,9 @@ func (s *Session) Engine() *pioman.Engine {
 	return s.cfg.Engine
 }
 
-// HostOf returns the lowest rank that runs on the same host as a rank, so ranks of one host have the same HostOf. Each PID
-// namespace counts as a host of its own. For a rank that does not exist, HostOf returns the rank of this process. It does not
-// block.
+// HostOf returns the lowest rank that runs on the same host as a rank, so ranks of one host have the same HostOf. Each
+// PID namespace counts as a host of its own. For a rank that does not exist, HostOf returns the rank of this process.
+// It does not block.
 func (s *Session) HostOf(rank int) int {
 	if s == nil || !s.cardsKnown.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return s.Rank()
@@ -264,8 +264,8 @@ func ownName() string {
 	return name[:min(len(name), roster.MaxName)]
 }
 
-// Host returns the address of this host, without a port, at which the first rail accepts links from other processes of the
-// job.
+// Host returns the address of this host, without a port, at which the first rail accepts links from other processes of
+// the job.
 func (s *Session) Host() string {
 	if !s.valid() || s.cfg.Size == 1 {
 		return loopbackHost

@@ -44,9 +44,10 @@ func (s *Session) notice(e roster.Event) {
 	}
 }
 
-// retryUntil calls done, with pauses that grow from 10 us to 1 ms, until it returns true, or until limit is over; 0 means no
-// limit. It returns the last result of done. Of a pause that has taken longer than it should, at most twice its length counts
-// for the limit: on a machine so busy that a pause of 1 ms takes 50 ms, the peers lack CPU time as well, and need more time.
+// retryUntil calls done, with pauses that grow from 10 us to 1 ms, until it returns true, or until limit is over; 0
+// means no limit. It returns the last result of done. Of a pause that has taken longer than it should, at most twice
+// its length counts for the limit: on a machine so busy that a pause of 1 ms takes 50 ms, the peers lack CPU time as
+// well, and need more time.
 func retryUntil(limit time.Duration, done func() bool) bool {
 	pause := 10 * time.Microsecond
 	for spent := time.Duration(0); ; {
@@ -63,11 +64,11 @@ func retryUntil(limit time.Duration, done func() bool) bool {
 	}
 }
 
-// Close leaves the job. It makes all requests but sends fail with ErrClosed; waits for the sends that are under way, for at
-// most Config.Linger; tells the peers that this process leaves; waits, again for at most Config.Linger, until they have
-// received everything; and frees everything. Messages that were sent reach their receivers, even if those post their receives
-// later. Close returns an error if it had to give sends up. A second call does nothing, and returns the same. Close blocks the
-// calling thread or goroutine only.
+// Close leaves the job. It makes all requests but sends fail with ErrClosed; waits for the sends that are under way,
+// for at most Config.Linger; tells the peers that this process leaves; waits, again for at most Config.Linger, until
+// they have received everything; and frees everything. Messages that were sent reach their receivers, even if those
+// post their receives later. Close returns an error if it had to give sends up. A second call does nothing, and returns
+// the same. Close blocks the calling thread or goroutine only.
 func (s *Session) Close() error {
 	if !s.valid() {
 		return nil
@@ -101,10 +102,10 @@ func (s *Session) shutdown() {
 	s.cfg.leavePlace(true)
 }
 
-// leave brings domains for which beginClose was called to their orderly end. It waits until their sends are done, for at most
-// Config.Linger; says BYE at all their gates, and calls announce; and waits, again for at most Config.Linger, until the peers
-// have received everything. The error names the ranks of the sends that it had to give up. own is the caller's owner, if its
-// other private domains are to be moved meanwhile; else nil.
+// leave brings domains for which beginClose was called to their orderly end. It waits until their sends are done, for
+// at most Config.Linger; says BYE at all their gates, and calls announce; and waits, again for at most Config.Linger,
+// until the peers have received everything. The error names the ranks of the sends that it had to give up. own is the
+// caller's owner, if its other private domains are to be moved meanwhile; else nil.
 func (s *Session) leave(all []*Domain, own *owner, announce func()) error {
 	wait := func(holds func(*lockedGate) bool) bool {
 		return retryUntil(s.cfg.Linger, func() bool {

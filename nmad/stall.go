@@ -17,16 +17,16 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// This file detects a job whose processes all wait for each other (Config.Stall). Each process checks itself several times in
-// that time, the span. It stalls if during the whole span a thread has waited for a message, no message has begun or ended, and
-// the process has hardly computed. When it begins to stall it tells the collector, which is the lowest living rank, with a text
-// that says what its threads wait for; it also tells when it stalls no more:
+// This file detects a job whose processes all wait for each other (Config.Stall). Each process checks itself several
+// times in that time, the span. It stalls if during the whole span a thread has waited for a message, no message has
+// begun or ended, and the process has hardly computed. When it begins to stall it tells the collector, which is the
+// lowest living rank, with a text that says what its threads wait for; it also tells when it stalls no more:
 //
 //	moves ── nothing happens for a span ──▶ stalls (sends "stalls" and the text) ── something happens ──▶ moves (sends "moves")
 //
-// The collector reports when all living processes stall, itself included, and the last of these messages is half a span old: a
-// message that was under way would have ended a wait by then. The collector claims the messages instead of posting receives, so
-// that no receive of its own counts as pending.
+// The collector reports when all living processes stall, itself included, and the last of these messages is half a span
+// old: a message that was under way would have ended a wait by then. The collector claims the messages instead of
+// posting receives, so that no receive of its own counts as pending.
 
 const (
 	stallLooks  = 4       // in a span

@@ -24,13 +24,14 @@ func (g *Gate) submit(r *Request) {
 	h.unlock()
 }
 
-// tend handles the inbox if the lock is free. Otherwise the holder of the lock does that when it releases the lock. The holder
-// of a domain's lock may be busy with another gate; it sees by lock.Domain.Owed that it has to look at all gates. The holder may
-// have looked at Owed for the last time before tend sets it, so tend then tries the lock again (testdata/spin/owed.pml).
+// tend handles the inbox if the lock is free. Otherwise the holder of the lock does that when it releases the lock. The
+// holder of a domain's lock may be busy with another gate; it sees by lock.Domain.Owed that it has to look at all
+// gates. The holder may have looked at Owed for the last time before tend sets it, so tend then tries the lock again
+// (testdata/spin/owed.pml).
 //
-// In a domain with a worker the lock is the worker's alone (lock.Domain.Strict). So both tries of another thread fail, and tend
-// rings the worker's bell. The worker calls tend itself. The domain's engine does not poll the gate to the own rank: ownGateDue
-// tells the worker to poll it, for what it has sent there.
+// In a domain with a worker the lock is the worker's alone (lock.Domain.Strict). So both tries of another thread fail,
+// and tend rings the worker's bell. The worker calls tend itself. The domain's engine does not poll the gate to the own
+// rank: ownGateDue tells the worker to poll it, for what it has sent there.
 func (g *Gate) tend() {
 	h := g.tryLock()
 	if l := g.mu.Domain(); h == nil && l != nil {
@@ -50,8 +51,8 @@ func (g *Gate) tend() {
 	}
 }
 
-// handleInbox begins the requests that other threads have left, and handles the rest of the inbox. The holder must not call it
-// while it handles a packet. It reports whether bytes of long messages have moved.
+// handleInbox begins the requests that other threads have left, and handles the rest of the inbox. The holder must not
+// call it while it handles a packet. It reports whether bytes of long messages have moved.
 func (h *lockedGate) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
@@ -103,10 +104,10 @@ func (h *lockedGate) startRecv(r *Request) {
 	}
 }
 
-// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver. It does so if
-// an eager message for the receive has come; in a domain with a worker it also makes the receive wait, so that the worker need
-// not be woken. Otherwise it does nothing, and returns false. It also does nothing while earlier requests are in the inbox:
-// these go first.
+// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver. It does
+// so if an eager message for the receive has come; in a domain with a worker it also makes the receive wait, so that
+// the worker need not be woken. Otherwise it does nothing, and returns false. It also does nothing while earlier
+// requests are in the inbox: these go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
 	if c.UsesRare || g.monitors.kinds.Load() != 0 {
@@ -139,10 +140,10 @@ func (h *lockedGate) awaitFlush(r *Request) {
 	}
 }
 
-// short sends a message at once, without a request, if it can go eagerly, in one packet, and no message waits before it. The
-// message is buf followed by more, which may be nil. sent reports whether the link has taken the message; all, whether nothing
-// of it is left in the driver's buffer: if it is false, the caller calls awaitFlush with a request. All short sends try short
-// first. A message with more is never gathered, because gathering copies it.
+// short sends a message at once, without a request, if it can go eagerly, in one packet, and no message waits before
+// it. The message is buf followed by more, which may be nil. sent reports whether the link has taken the message; all,
+// whether nothing of it is left in the driver's buffer: if it is false, the caller calls awaitFlush with a request. All
+// short sends try short first. A message with more is never gathered, because gathering copies it.
 func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
 	if h.flow.LacksCredit(n) {
@@ -187,10 +188,10 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 	return true, all
 }
 
-// Inject sends front followed by body as one message, like that of an IsendInto, if it can leave at once: no other message
-// waits, and the network has room. Then it returns true, and the caller may use both again. Otherwise it sends nothing, and
-// returns false. It needs no request, copies the bytes once, into the network, never blocks, and allocates nothing. in is nil,
-// or a context of the gate's domain to whose group the rank belongs.
+// Inject sends front followed by body as one message, like that of an IsendInto, if it can leave at once: no other
+// message waits, and the network has room. Then it returns true, and the caller may use both again. Otherwise it sends
+// nothing, and returns false. It needs no request, copies the bytes once, into the network, never blocks, and allocates
+// nothing. in is nil, or a context of the gate's domain to whose group the rank belongs.
 func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
@@ -222,8 +223,8 @@ func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
 	return gathered
 }
 
-// sendNow sends a message if the lock is free, the message can go eagerly, and no message waits before it; else it returns
-// false, and has done nothing. If all of the message has left, r ends without ever having been under way.
+// sendNow sends a message if the lock is free, the message can go eagerly, and no message waits before it; else it
+// returns false, and has done nothing. If all of the message has left, r ends without ever having been under way.
 func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	if g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
@@ -248,8 +249,8 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	return true
 }
 
-// endAtOnce makes r a send of that many bytes that has ended, and was never under way. A request that was used before still
-// has the sign of its last end, State or the bits of its completion.
+// endAtOnce makes r a send of that many bytes that has ended, and was never under way. A request that was used before
+// still has the sign of its last end, State or the bits of its completion.
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
 	if c.UsesRare {
@@ -262,8 +263,8 @@ func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	}
 }
 
-// refreshCredit receives packets if an eager message of that size lacks credit, since one of them may bring credit: a thread
-// that only sends would not receive otherwise.
+// refreshCredit receives packets if an eager message of that size lacks credit, since one of them may bring credit: a
+// thread that only sends would not receive otherwise.
 func (h *lockedGate) refreshCredit(size int) {
 	if h.flow.LacksCredit(size) {
 		h.receive(nil)

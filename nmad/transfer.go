@@ -11,29 +11,30 @@ import (
 
 // transfer moves the bytes of a flow.Stream over the large track of one rail, in one direction.
 //
-// Copies are long (a megabyte takes tens of microseconds), so a poller makes them without the lock of the gate. It reserves
-// the next chunk under the lock, releases the lock, and copies. Then a holder of the lock completes the transfer:
+// Copies are long (a megabyte takes tens of microseconds), so a poller makes them without the lock of the gate. It
+// reserves the next chunk under the lock, releases the lock, and copies. Then a holder of the lock completes the
+// transfer:
 //
 //	       reserve, under mu           the copy is over
 //	idle ---------------------> copying ------------------> copied
 //	   ^                                                      |
 //	   '----------- complete, under mu, by any holder <-------'
 //
-// A transfer that is copying belongs to the poller that has reserved the chunk, the copier: no other thread calls the link for
-// this direction, or touches the chunk, not even to fail it. The copier may be in a hook, so it must not wait for the lock
-// when the copy is over:
+// A transfer that is copying belongs to the poller that has reserved the chunk, the copier: no other thread calls the
+// link for this direction, or touches the chunk, not even to fail it. The copier may be in a hook, so it must not wait
+// for the lock when the copy is over:
 //
 //	copier: store n and err; state = copied; inbox.due++; try mu: if it is held return
 //	holder: unlock mu; look at inbox.due: if it is above 0 try mu, and complete
 //
-// Each of the two writes before it looks, with sequentially consistent atomics: so either the copier gets the lock, or the
-// holder sees that the transfer is copied. So a copied chunk never waits for the next poll, which might not come. (due also
-// counts other work for the holder; see inbox.go.)
+// Each of the two writes before it looks, with sequentially consistent atomics: so either the copier gets the lock, or
+// the holder sees that the transfer is copied. So a copied chunk never waits for the next poll, which might not come.
+// (due also counts other work for the holder; see inbox.go.)
 //
-// A link that borrows may use the buffer of the head of the stream also while the transfer is idle. So when the requests
-// fail, failChunks marks such a head as copied, with nothing moved, and it is completed when the link has given its buffer
-// back. All other chunks fail at once. The link evicts a peer that keeps the buffer for longer than evictAfter after the
-// gate's end.
+// A link that borrows may use the buffer of the head of the stream also while the transfer is idle. So when the
+// requests fail, failChunks marks such a head as copied, with nothing moved, and it is completed when the link has
+// given its buffer back. All other chunks fail at once. The link evicts a peer that keeps the buffer for longer than
+// evictAfter after the gate's end.
 type transfer struct {
 	stream   *flow.Stream                      // guarded by mu, except for the reserved chunk
 	dir      flow.Direction                    // direction of stream
@@ -61,8 +62,8 @@ const evictAfter = time.Second
 // rounds is the largest number of copies per direction in one poll.
 const rounds = 16
 
-// reserve reserves the head of the stream for the caller, which must call copy when it has released the lock. It returns
-// false if there is nothing to copy, or another thread copies.
+// reserve reserves the head of the stream for the caller, which must call copy when it has released the lock. It
+// returns false if there is nothing to copy, or another thread copies.
 func (m *transfer) reserve() bool {
 	if m.stream.Empty() || m.state.Load() != transferIdle {
 		return false
@@ -115,8 +116,8 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	return n > 0
 }
 
-// takeBack reports whether the link has given back the buffer of a copied chunk of a failed stream. A buffer that the link
-// keeps does not count in due, as the holder of the lock would try again at once.
+// takeBack reports whether the link has given back the buffer of a copied chunk of a failed stream. A buffer that the
+// link keeps does not count in due, as the holder of the lock would try again at once.
 func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
 	if m.takeBack == nil {
 		return true
@@ -133,8 +134,8 @@ func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
 	return ok
 }
 
-// reserve reserves the heads of all streams for the caller, which passes the result to Gate.copy when it has released the
-// lock: bit 2i is set for the pull transfer of rail i, bit 2i+1 for its push transfer.
+// reserve reserves the heads of all streams for the caller, which passes the result to Gate.copy when it has released
+// the lock: bit 2i is set for the pull transfer of rail i, bit 2i+1 for its push transfer.
 func (h *lockedGate) reserve() (taken uint32) {
 	if !h.flow.HasChunks() {
 		return 0
@@ -162,8 +163,8 @@ func (g *Gate) copy(taken uint32) {
 	}
 }
 
-// failChunks calls fail, which makes the flow fail all that moves in a direction, with err. A chunk whose buffer a link may
-// still use ends later, when its transfer is complete.
+// failChunks calls fail, which makes the flow fail all that moves in a direction, with err. A chunk whose buffer a link
+// may still use ends later, when its transfer is complete.
 func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error) {
 	if dir == flow.Push {
 		for i := range h.g.rails {

@@ -14,8 +14,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// WaitContext is Wait that also ends when ctx is done. Then it returns the cause of ctx, and the request goes on: the program
-// may wait for it again, or cancel it. Like Wait it first polls for Config.Spin, and does not look at ctx meanwhile.
+// WaitContext is Wait that also ends when ctx is done. Then it returns the cause of ctx, and the request goes on: the
+// program may wait for it again, or cancel it. Like Wait it first polls for Config.Spin, and does not look at ctx
+// meanwhile.
 func (r *Request) WaitContext(ctx context.Context) error {
 	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
@@ -35,9 +36,9 @@ func (r *Request) WaitContext(ctx context.Context) error {
 	return r.Wait()
 }
 
-// WaitAll waits until all requests are done, and returns the error of the first request, in the order of the arguments, that
-// has failed; the other requests keep their errors. If ctx is done before, WaitAll returns the cause of ctx, and the requests
-// go on. A nil request counts as done.
+// WaitAll waits until all requests are done, and returns the error of the first request, in the order of the arguments,
+// that has failed; the other requests keep their errors. If ctx is done before, WaitAll returns the cause of ctx, and
+// the requests go on. A nil request counts as done.
 func WaitAll(ctx context.Context, requests ...*Request) error {
 	var first error
 	for _, r := range requests {
@@ -55,11 +56,11 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 	return first
 }
 
-// WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before, it
-// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle (the WaitAny
-// of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them: it begins its look
-// at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates nothing if ctx cannot be
-// done.
+// WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before,
+// it returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle (the
+// WaitAny of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them: it
+// begins its look at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates
+// nothing if ctx cannot be done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
 	i := 0
@@ -107,7 +108,8 @@ func (r *Request) doneOrIdle() bool {
 	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(bitDone)
 }
 
-// choose is marcel.SelectContextUninterruptible, except that it returns pioman.ErrInHandler as an error where that panics.
+// choose is marcel.SelectContextUninterruptible, except that it returns pioman.ErrInHandler as an error where that
+// panics.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -123,8 +125,8 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 
 // The methods below are for a program, or a library over this package, that waits for something other than a request: a
 // completion that callbacks signal, or memory that another process writes. It polls, or waits in, the engine that
-// Domain.Engine returns at that moment, so that all that depends on the caller moves: the domain, and the caller's private
-// domains. These methods may be called on a nil Domain, for what belongs to no domain.
+// Domain.Engine returns at that moment, so that all that depends on the caller moves: the domain, and the caller's
+// private domains. These methods may be called on a nil Domain, for what belongs to no domain.
 
 // Engine returns the engine in which the caller should wait or poll for the consequences of messages of the domain. The
 // engine may be another one in the next wait, so the caller asks for it each time.
@@ -147,8 +149,8 @@ func (d *Domain) waited() *pioman.Engine {
 	return d.engine()
 }
 
-// Await waits until any of bits of c is set, as pioman.Completion.WaitAs does. If ctx is done before, it returns the cause of
-// ctx. why tells WriteWaits what the caller waits for. Await blocks the calling thread or goroutine only.
+// Await waits until any of bits of c is set, as pioman.Completion.WaitAs does. If ctx is done before, it returns the
+// cause of ctx. why tells WriteWaits what the caller waits for. Await blocks the calling thread or goroutine only.
 func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, why pioman.Reason) error {
 	if ctx.Done() != nil {
 		if _, err := choose(ctx, completionCase{d, c, bits, why}); err != nil {
@@ -186,13 +188,13 @@ func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.now().EnlistA
 func (cc completionCase) Withdraw(w *marcel.Waiter)    { cc.now().Withdraw(w) }
 func (cc completionCase) Taken(w *marcel.Waiter) bool  { return cc.now().Taken(w) }
 
-// spinBurst is how often a waiter polls before it releases the lock of the gate for a moment and looks at the clock: about
-// 100 ns over shared memory, 5 us over sockets.
+// spinBurst is how often a waiter polls before it releases the lock of the gate for a moment and looks at the clock:
+// about 100 ns over shared memory, 5 us over sockets.
 const spinBurst = 8
 
-// waiterPollSpan is for how long the engine leaves a gate to a waiter that polls for bytes of long messages, from the begin of
-// its last look. One look moves many bytes. The limit is for a waiter that loses its CPU. The scheduler gives a look that is
-// marcel.FoundFlowing the same time before its clock fires the Timer hooks.
+// waiterPollSpan is for how long the engine leaves a gate to a waiter that polls for bytes of long messages, from the
+// begin of its last look. One look moves many bytes. The limit is for a waiter that loses its CPU. The scheduler gives
+// a look that is marcel.FoundFlowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
 // waiter is the owner of a request that polls for it. These functions hold the lock of the gate as follows:
@@ -249,12 +251,12 @@ func (wt *waiter) look() marcel.Found {
 	return marcel.FoundNothing
 }
 
-// pollFor polls the gate for the owner of r, before the owner sleeps, for Config.Spin or until r has ended (marcel.Poll). It is
-// called with the lock and returns with it. It reports whether r has ended.
+// pollFor polls the gate for the owner of r, before the owner sleeps, for Config.Spin or until r has ended
+// (marcel.Poll). It is called with the lock and returns with it. It reports whether r has ended.
 func (h *lockedGate) pollFor(r *Request) bool {
 	if h.g.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
-		// Without spin, park polls the engine. If threads are ready that this gate has woken, the waiter sleeps at once, and
-		// the Switch hook polls, at most once in pioman.Params.Granularity (10 us).
+		// Without spin, park polls the engine. If threads are ready that this gate has woken, the waiter sleeps at
+		// once, and the Switch hook polls, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
 	w := waiter{h: h, r: r}
@@ -305,9 +307,9 @@ func (g *Gate) sleep(r *Request) error {
 	return nil
 }
 
-// park sleeps until r has ended. If the caller has not polled the gate, because r is from any source or the gate has no spin,
-// park polls the engine first. An owner of private domains may wait in their engine; then park counts r as pending in the
-// gate's engine meanwhile.
+// park sleeps until r has ended. If the caller has not polled the gate, because r is from any source or the gate has no
+// spin, park polls the engine first. An owner of private domains may wait in their engine; then park counts r as
+// pending in the gate's engine meanwhile.
 func (g *Gate) park(r *Request) error {
 	if InCallback() && !r.completion.Test(bitDone) {
 		return pioman.ErrInHandler
@@ -339,8 +341,8 @@ func (h *lockedGate) newRequest() *Request {
 	return requestOf(c)
 }
 
-// unlockAndYield is unlock at the end of a blocking call that did not have to wait. After strategy.Quantum such calls in a row
-// the thread lets other threads of its VP run first.
+// unlockAndYield is unlock at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
+// in a row the thread lets other threads of its VP run first.
 func (h *lockedGate) unlockAndYield() {
 	h.callsSinceWait++
 	yield := h.callsSinceWait >= strategy.Quantum
@@ -353,8 +355,8 @@ func (h *lockedGate) unlockAndYield() {
 	}
 }
 
-// wokenReady reports whether this gate has woken threads that have not run since, and threads are ready on the caller's VP:
-// some of them are about to send.
+// wokenReady reports whether this gate has woken threads that have not run since, and threads are ready on the caller's
+// VP: some of them are about to send.
 func (h *lockedGate) wokenReady() bool { return h.wokenThreads > 0 && marcel.OthersReady() }
 
 // keepGathering reports whether the open packet should wait for the messages of threads that are about to send.

@@ -21,8 +21,8 @@ const DefaultSendBuffer = 1 << 20
 
 // WorkerConfig configures the worker of a domain (Progress Worker).
 type WorkerConfig struct {
-	// Thread makes the worker a thread of marcel with these attributes. If it is nil, the worker is a goroutine with an OS
-	// thread of its own.
+	// Thread makes the worker a thread of marcel with these attributes. If it is nil, the worker is a goroutine with an
+	// OS thread of its own.
 	Thread *marcel.Attr
 	// CPUs are the processors to which the OS thread of a goroutine is bound; an empty set does not bind it.
 	CPUs topo.CPUSet
@@ -34,9 +34,9 @@ type WorkerConfig struct {
 	SendBuffer int
 }
 
-// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of the
-// domain's lock. Another thread leaves the request that it starts in the inbox of the gate, rings the bell, and sleeps; the
-// worker wakes it when the request has ended.
+// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner
+// of the domain's lock. Another thread leaves the request that it starts in the inbox of the gate, rings the bell, and
+// sleeps; the worker wakes it when the request has ended.
 //
 //	starter:  push r onto the inbox; Owed = true; set the bell
 //	worker:   clear the bell; if Owed is set handle all inboxes; poll the domain's engine, and sleep in it, until the bell is
@@ -62,8 +62,8 @@ const (
 	hasWork       = 1  // bit of worker.bell
 )
 
-// startWorker starts the worker of a domain that is being opened, and waits until the worker owns the domain's lock. It fails
-// if the worker cannot be bound to its processors.
+// startWorker starts the worker of a domain that is being opened, and waits until the worker owns the domain's lock. It
+// fails if the worker cannot be bound to its processors.
 func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	params := pioman.DefaultParams()
 	if cfg.Spin > 0 {
@@ -135,12 +135,12 @@ func (w *worker) run(begun chan<- error) {
 	}
 }
 
-// yieldEvery is the number of polls, some tens of us, after which a worker that never sleeps yields to others that wait for
-// its P or VP.
+// yieldEvery is the number of polls, some tens of us, after which a worker that never sleeps yields to others that wait
+// for its P or VP.
 const yieldEvery = 1000
 
-// pollUntilWork polls the links until the bell is set. While the worker does not wait for the bell, setting it is one atomic
-// operation.
+// pollUntilWork polls the links until the bell is set. While the worker does not wait for the bell, setting it is one
+// atomic operation.
 func (w *worker) pollUntilWork() {
 	for n := 1; !w.bell.Test(hasWork); n++ {
 		w.engine.Poll()
@@ -167,8 +167,8 @@ func (w *worker) pollOwn() {
 	}
 }
 
-// takes asks the worker to handle the inbox of a gate, and reports whether the worker will: it may have ended, and it leaves
-// the gate to the own rank to the starter. takes does not look at the lock, whose cache line the worker writes.
+// takes asks the worker to handle the inbox of a gate, and reports whether the worker will: it may have ended, and it
+// leaves the gate to the own rank to the starter. takes does not look at the lock, whose cache line the worker writes.
 func (w *worker) takes(g *Gate) bool {
 	if g.rank == g.ownRank {
 		return false
@@ -203,8 +203,8 @@ type workerSend struct {
 	room  int64  // bytes that the message takes of worker.room
 }
 
-// send is Gate.Send, in a context (nil: in none). If the send buffer has room, send copies the message there and returns.
-// Otherwise the caller sleeps until its message was sent.
+// send is Gate.Send, in a context (nil: in none). If the send buffer has room, send copies the message there and
+// returns. Otherwise the caller sleeps until its message was sent.
 func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	if late := g.lateError.Load(); late != nil && g.lateError.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)

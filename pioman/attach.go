@@ -48,7 +48,8 @@ type attachedEngine struct {
 	users         *users
 }
 
-// users counts the calls of Attach and Enable that have hooked an engine, and whose stop was not called. e.mu guards it.
+// users counts the calls of Attach and Enable that have hooked an engine, and whose stop was not called. e.mu guards
+// it.
 type users struct{ count int }
 
 // hookedSchedulers has, by scheduler, the engine that is hooked to it: a scheduler has one Sleeper.

@@ -32,10 +32,9 @@ const Failed uint32 = 1 << 31
 // than the compare-and-swap by which it puts the parker back.
 //
 // The signaller does not touch the Completion after it has released the last waiter: its compare-and-swap is the last
-// access, unless it holds waiters whose bits are still missing. These cannot return from Wait while
-// they are held, even if they give up, so the Completion still exists. (A waiter that has
-// returned from Wait may reuse or unmap the memory at once, if there is no other waiter, and no signal
-// still to come.)
+// access, unless it holds waiters whose bits are still missing. These cannot return from Wait while they are held, even
+// if they give up, so the Completion still exists. (A waiter that has returned from Wait may reuse or unmap the memory
+// at once, if there is no other waiter, and no signal still to come.)
 //
 // The signaller visits each waiter; a waiter that gives up visits all the others.
 //
@@ -53,7 +52,7 @@ type want struct {
 	all  bool
 }
 
-// met tells whether a status has the bits.
+// met reports whether a status has the bits.
 func (ask want) met(status uint32) bool {
 	got := status & ask.bits
 	return got == ask.bits || got != 0 && !ask.all
@@ -73,10 +72,10 @@ func (c *Completion) Signal(bits uint32) {
 	}
 }
 
-// Test tells whether any of bits is set. One load, inlined.
+// Test reports whether any of bits is set. One load, inlined.
 func (c *Completion) Test(bits uint32) bool { return c.word.Load()&uint64(bits) != 0 }
 
-// TestAll tells whether all of bits are set. One load, inlined.
+// TestAll reports whether all of bits are set. One load, inlined.
 func (c *Completion) TestAll(bits uint32) bool { return ^c.word.Load()&uint64(bits) == 0 }
 
 // Status returns all the bits.

@@ -39,13 +39,14 @@
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad polls
 // its gate instead, for nmad.Config.Spin, 10 us, and then calls Completion.Park. There a thread sleeps without another
-// poll: the idle VP, or the switch hook, polls next. A goroutine, which has no VP that would poll in its place, polls on
-// for at most 1.5 ms before it sleeps. Params.Points can add the library hook, which fires as the waiter goes to sleep.
+// poll: the idle VP, or the switch hook, polls next. A goroutine, which has no VP that would poll in its place, polls
+// on for at most 1.5 ms before it sleeps. Params.Points can add the library hook, which fires as the waiter goes to
+// sleep.
 //
 // # Which thread polls
 //
-// Enable is the one call for every program: threads of marcel, goroutines, goroutines that are locked to their OS thread,
-// and calls from C may wait at the same time, and what a wait costs does not depend on what waits.
+// Enable is the one call for every program: threads of marcel, goroutines, goroutines that are locked to their OS
+// thread, and calls from C may wait at the same time, and what a wait costs does not depend on what waits.
 //
 //	a waiter polls first       at most one goroutine a CPU, and one thread a VP, while nothing else is ready there
 //	an idle VP                 where marcel's scheduler runs, while no goroutine polls
@@ -80,7 +81,7 @@
 // Only the files thread*.go import package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
 // threads and goroutines alike. All other files use sched and hooks.
 //
-// Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what is
-// polled, where, how often, and why. README.md, beside the code, has the protocols: which VP polls when, what
-// sleeps and is woken, why no wake-up is lost, what each operation costs.
+// Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what
+// is polled, where, how often, and why. README.md, beside the code, has the protocols: which VP polls when, what sleeps
+// and is woken, why no wake-up is lost, what each operation costs.
 package pioman

@@ -8,13 +8,13 @@ import (
 
 // Enable makes the requests of the default engine progress in the background, for all kinds of callers: threads of
 // marcel, goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's
-// default scheduler runs, its VPs poll when they are idle, switch threads, or compute past a timer
-// period. In a program without threads one OS thread, which starts with the first pending request, polls while no waiter
-// does, and blocks in the kernel when it has polled in vain.
+// default scheduler runs, its VPs poll when they are idle, switch threads, or compute past a timer period. In a program
+// without threads one OS thread, which starts with the first pending request, polls while no waiter does, and blocks in
+// the kernel when it has polled in vain.
 //
-// stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called again, without effect.
-// Libraries of one program may each call Enable: the engine's parameters are those of its first use, and the last of their
-// stops ends its progress. ErrAttached if Attach has hooked it to a scheduler of the program's own.
+// stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called again, without
+// effect. Libraries of one program may each call Enable: the engine's parameters are those of its first use, and the
+// last of their stops ends its progress. ErrAttached if Attach has hooked it to a scheduler of the program's own.
 func Enable() (stop func(), err error) { return Default().Enable() }
 
 // Enable is the function Enable for this engine.
@@ -23,10 +23,10 @@ func (e *Engine) Enable() (stop func(), err error) {
 	return e.share("enable", isCarrier, e.carrier)
 }
 
-// isCarrier tells whether Enable accepts an engine that is hooked to s.
+// isCarrier reports whether Enable accepts an engine that is hooked to s.
 func isCarrier(s Scheduler) bool { return hasNone(s) || s == Scheduler(sched.Running()) }
 
-// hasNone tells whether s stands for no scheduler.
+// hasNone reports whether s stands for no scheduler.
 func hasNone(s Scheduler) bool {
 	_, none := s.(*noVPs)
 	return none

@@ -14,11 +14,11 @@ import (
 type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
-	// OnPanic is called by the poller after a handler has panicked or ended its goroutine, and after the poller has ended
-	// the task and released the queue. It must not panic. nil: one line and the stack go to the log package.
+	// OnPanic is called by the poller after a handler has panicked or ended its goroutine, and after the poller has
+	// ended the task and released the queue. It must not panic. nil: one line and the stack go to the log package.
 	OnPanic func(*PanicError)
-	// SharedCPUs says that other processes use the CPUs of this one: waiters then yield to the kernel between two polls.
-	// It holds while the engine is not hooked to a scheduler, which has a setting of its own.
+	// SharedCPUs says that other processes use the CPUs of this one: waiters then yield to the kernel between two
+	// polls. It holds while the engine is not hooked to a scheduler, which has a setting of its own.
 	SharedCPUs bool
 	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. If a value is not allowed Attach fails
 	// with ErrParameter, and the engine uses DefaultParams.
@@ -58,8 +58,8 @@ type Engine struct {
 	mu mutex // serialises Attach, Enable, stop and Close
 }
 
-// New makes an engine, explicit until Attach. It holds no system resource before the
-// first AddSource, Attach, or Wait that sleeps; from then on until Close two descriptors.
+// New makes an engine, explicit until Attach. It holds no system resource before the first AddSource, Attach, or Wait
+// that sleeps; from then on until Close two descriptors.
 func New(c Config) *Engine {
 	if c.Name == "" {
 		c.Name = "pioman"
@@ -131,7 +131,7 @@ func (e *Engine) panicked(p *PanicError) {
 // complain reports a caller's mistake that no return value can tell.
 func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) }
 
-// shared tells whether a waiter that spins should yield to the kernel.
+// shared reports whether a waiter that spins should yield to the kernel.
 func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
 		return a.scheduler.SharedCPUs()

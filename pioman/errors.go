@@ -23,8 +23,8 @@ var (
 	ErrParameter      = errors.New("parameter not allowed")
 )
 
-// PanicError reports a handler that panicked or ended its goroutine. It is ErrPanicked
-// for errors.Is, and whatever error the handler panicked with.
+// PanicError reports a handler that panicked or ended its goroutine. It is ErrPanicked for errors.Is, and whatever
+// error the handler panicked with.
 type PanicError struct {
 	Task  string // the task's name; "Then": a function of Completion.Then
 	Value any    // what it panicked with; nil: runtime.Goexit

@@ -42,8 +42,8 @@ func (a *attachedEngine) handOver(before uint64) {
 	}
 }
 
-// goroutinesPoll tells whether plain goroutines poll, so that nothing else has to. If so it wakes the progressor, which
-// takes over, or kicks a VP, once they have stopped.
+// goroutinesPoll reports whether plain goroutines poll, so that nothing else has to. If so it wakes the progressor,
+// which takes over, or kicks a VP, once they have stopped.
 func (a *attachedEngine) goroutinesPoll(now int64) bool {
 	if calls.GoroutinesPoll(now) == 0 {
 		return false

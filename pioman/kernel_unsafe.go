@@ -18,8 +18,8 @@ func (k *sleepSet) sleep(ms int) (int, error) {
 	return int(n), nil
 }
 
-// sleepCPU blocks the OS thread for d. It gives the caller's P away before: otherwise the monitor thread of the Go runtime
-// would take the P, and then wake up every 20 us for milliseconds, perhaps on the CPU of a waiter that polls.
+// sleepCPU blocks the OS thread for d. It gives the caller's P away before: otherwise the monitor thread of the Go
+// runtime would take the P, and then wake up every 20 us for milliseconds, perhaps on the CPU of a waiter that polls.
 func sleepCPU(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	sched.Block(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0, 0, 0, 0)

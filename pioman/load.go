@@ -18,10 +18,10 @@ import "sync/atomic"
 //
 // README.md says what pollers do in each state.
 //
-// No wake-up is lost because pending requests and the sleeper share one word (README.md): need and fallAsleep are atomic
-// operations on it, so one of them comes first, and either the sleeper's last poll sees the request, or the poster sees
-// the sleeper. An outdate that comes so late that the next sleeper is asleep already only makes hooks poll once too
-// often.
+// No wake-up is lost because pending requests and the sleeper share one word (README.md): need and fallAsleep are
+// atomic operations on it, so one of them comes first, and either the sleeper's last poll sees the request, or the
+// poster sees the sleeper. An outdate that comes so late that the next sleeper is asleep already only makes hooks poll
+// once too often.
 //
 // Posters call need, posted and outdate, the owners of requests done, the sleeper fallAsleep and wakeUp.
 type load struct{ w atomic.Uint64 }
@@ -40,11 +40,11 @@ func (v view) pending() uint32 { return uint32(v & pendingMask) }
 func (v view) asleep() bool    { return v&asleepBit != 0 }
 func (v view) watched() bool   { return v&watchedBit != 0 }
 
-// activity is a view without the sleeper: it differs after any Need, Done or
-// repeat Submit.
+// activity is a view without the sleeper: it differs after any Need, Done or repeat Submit.
 func (v view) activity() view { return v &^ (asleepBit | watchedBit) }
 
-// remarkable tells whether the Need which led to v may have to wake a poller: it was the first, or a sleeper is asleep.
+// remarkable reports whether the Need which led to v may have to wake a poller: it was the first, or a sleeper is
+// asleep.
 func (v view) remarkable() bool {
 	low := v & (asleepBit | pendingMask)
 	return low == 1 || low >= asleepBit

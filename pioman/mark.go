@@ -56,7 +56,7 @@ func (q *Queue) clearMark() {
 	q.engine.Done()
 }
 
-// wanted tells whether the queue has, or may have, a OneShot task to run. The caller holds the queue.
+// wanted reports whether the queue has, or may have, a OneShot task to run. The caller holds the queue.
 func (q *Queue) wanted() bool { return q.oneShots != 0 || !q.submitted.empty() }
 
 // list counts a task that enters the main list (n: 1), or leaves it (n: -1). The caller holds the queue.

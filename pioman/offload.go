@@ -7,8 +7,8 @@ package pioman
 // VP Offload is Submit: the caller's own wait or hooks run the task, unless another poller is faster. A task with
 // a CPU set goes only to VPs of the set.
 //
-// Offload returns that VP's number; -1 if there was none. It costs as much as Submit and one
-// more cache line. Errors are those of Submit.
+// Offload returns that VP's number; -1 if there was none. It costs as much as Submit and one more cache line. Errors
+// are those of Submit.
 func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	if err := e.claim(t); err != nil {
 		return -1, err

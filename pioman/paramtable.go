@@ -33,8 +33,8 @@ func ParamTable() []Param {
 	return rows
 }
 
-// param is a row with the access to its field: set parses a text, and get is the inverse, which also formats values that
-// set does not allow.
+// param is a row with the access to its field: set parses a text, and get is the inverse, which also formats values
+// that set does not allow.
 type param struct {
 	Param
 	set func(*Params, string) error
@@ -102,8 +102,9 @@ func rowOf(name string) int {
 }
 
 // ParamsFromEnvironment returns DefaultParams changed by the variables of the table, PIOM_... . The error, an
-// ErrParameter, names the first variable whose value is not allowed, the value, and what is allowed; that parameter keeps
-// its default, the others are as the environment says. CheckEnvironment finds variables that are not in the table.
+// ErrParameter, names the first variable whose value is not allowed, the value, and what is allowed; that parameter
+// keeps its default, the others are as the environment says. CheckEnvironment finds variables that are not in the
+// table.
 func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
 
 // paramsFrom is ParamsFromEnvironment for the variables that get returns.

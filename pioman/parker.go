@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// parker is a place for one waiter to sleep, and its element in the list of a Completion. Wakes are
-// hints: each ends at most one sleep, and a waiter that wakes up looks at its condition again.
-// So a late wake, meant for the former user of the same parker, does no harm.
+// parker is a place for one waiter to sleep, and its element in the list of a Completion. Wakes are hints: each ends at
+// most one sleep, and a waiter that wakes up looks at its condition again. So a late wake, meant for the former user of
+// the same parker, does no harm.
 //
 //	        the waiter: prepare(onSemaphore), look again, sleep
 //	awake ─────────────────────────────────────────────▶ onSemaphore

@@ -14,14 +14,13 @@ import (
 //
 // Is anything pending? If not, every hook returns after one load.
 //
-// Does a sleeper block in the kernel for all (the load word's asleep)? Then the kernel
-// announces arrivals, and a computing thread need not poll: the load word is watched, the scheduler does not call the
-// switch and library hooks, the timer hook returns at once, and the clock of the
-// scheduler may sleep. A post meanwhile ends that state: hooks poll again, and the next tick
-// of the timer makes the sleeper look again.
+// Does a sleeper block in the kernel for all (the load word's asleep)? Then the kernel announces arrivals, and a
+// computing thread need not poll: the load word is watched, the scheduler does not call the switch and library hooks,
+// the timer hook returns at once, and the clock of the scheduler may sleep. A post meanwhile ends that state: hooks
+// poll again, and the next tick of the timer makes the sleeper look again.
 //
-// Which idle VPs poll? One per package, the one that was idle there first; when it gets work the next idle one
-// takes its place. For experiments all of them poll (Params.AllIdle). The hooks of the others are Quiet, and they sleep.
+// Which idle VPs poll? One per package, the one that was idle there first; when it gets work the next idle one takes
+// its place. For experiments all of them poll (Params.AllIdle). The hooks of the others are Quiet, and they sleep.
 //
 //	VPs            something pending                                   poller
 //	some idle      since less than the window                          an idle one, every IdleGap, or continuously while a waiter sleeps
@@ -100,8 +99,8 @@ func (y *pollPolicy) init(s Scheduler, params *Params) {
 	y.packages = claims(s, params.AllIdle)
 }
 
-// claims returns, by VP, the right to poll for the idle VPs of its package; nil: each VP polls. The VPs whose package is
-// unknown share one.
+// claims returns, by VP, the right to poll for the idle VPs of its package; nil: each VP polls. The VPs whose package
+// is unknown share one.
 func claims(s Scheduler, all bool) (list []*claim) {
 	if all || s.NumVP() == 0 {
 		return nil
@@ -121,7 +120,7 @@ func claims(s Scheduler, all bool) (list []*claim) {
 	return list
 }
 
-// mayPoll tells whether it is VP vp's turn to poll, being idle.
+// mayPoll reports whether it is VP vp's turn to poll, being idle.
 func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 	if y.packages == nil {
 		return true
@@ -139,9 +138,9 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 	return true
 }
 
-// othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the
-// pollers, and tells whether another idle VP still polls, so that the caller need not
-// block in the kernel. Each caller removes itself before it looks: of two, one sees that it is the last.
+// othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the pollers, and tells whether another
+// idle VP still polls, so that the caller need not block in the kernel. Each caller removes itself before it looks: of
+// two, one sees that it is the last.
 func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {
@@ -155,7 +154,7 @@ func (y *pollPolicy) othersPoll() bool {
 	return y.idlers(asm.Cycles())
 }
 
-// idlers tells whether an idle VP polls.
+// idlers reports whether an idle VP polls.
 func (y *pollPolicy) idlers(now int64) bool {
 	for i := range y.vps {
 		if now-y.vps[i].lastIdlePoll.get() < y.lapse {
@@ -275,9 +274,9 @@ func (st *pollStamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
 // bump adds 1. If two threads call it at the same time, which is rare, one count may get lost.
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 
-// onSwitch is the switch hook: it polls on the thread just switched to, at most once
-// per Granularity, since a poll may cost as much as ten switches. The scheduler calls it only while something
-// is pending for which no sleeper blocks in the kernel.
+// onSwitch is the switch hook: it polls on the thread just switched to, at most once per Granularity, since a poll may
+// cost as much as ten switches. The scheduler calls it only while something is pending for which no sleeper blocks in
+// the kernel.
 func (a *attachedEngine) onSwitch(vp int) hooks.Verdict {
 	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ranThreads.Load() {
 		a.vps[vp].ranThreads.Store(true)
@@ -290,10 +289,9 @@ func (a *attachedEngine) library(vp int) hooks.Verdict {
 	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
-// timer is the timer hook: it polls in the name of a VP that is awake but may compute
-// without ever reaching a hook. When nothing has come for the BlockingDelay, and there is no
-// sleeper, it sends the progressor to the kernel. A sleeper that has fallen asleep before the latest request it wakes,
-// to look again.
+// timer is the timer hook: it polls in the name of a VP that is awake but may compute without ever reaching a hook.
+// When nothing has come for the BlockingDelay, and there is no sleeper, it sends the progressor to the kernel. A
+// sleeper that has fallen asleep before the latest request it wakes, to look again.
 func (a *attachedEngine) timer(vp int) hooks.Verdict {
 	e := a.engine
 	v := e.load.view()
@@ -301,7 +299,8 @@ func (a *attachedEngine) timer(vp int) hooks.Verdict {
 		return hooks.Quiet
 	}
 	if v.watched() {
-		// Store clockSleeps before the look at the load word: a sleeper clears watched before it looks at clockSleeps (wakeClock).
+		// Store clockSleeps before the look at the load word: a sleeper clears watched before it looks at clockSleeps
+		// (wakeClock).
 		a.clockSleeps.Store(int32(vp) + 1)
 		if e.load.view().watched() {
 			return hooks.Quiet

@@ -18,8 +18,8 @@ import (
 //	serve       on any OS thread                              while no waiter and no VP does    when that is vain, or all VPs compute
 //	pollForAll  locked to an OS thread, in the place of a VP  as long as something is pending   never
 //
-// The goroutine starts at the first wake, and ends with the attachment. If a handler ends it another goroutine takes its
-// place.
+// The goroutine starts at the first wake, and ends with the attachment. If a handler ends it another goroutine takes
+// its place.
 type progressor struct {
 	attached *attachedEngine
 	vp       int    // the VP whose place it takes; -1: none, it runs on any OS thread
@@ -69,8 +69,8 @@ func (r *progressor) wake() {
 	r.ring()
 }
 
-// send sends the progressor to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after
-// its nap.
+// send sends the progressor to the kernel, since all VPs compute and nothing has come for long. It goes at once, or
+// after its nap.
 func (r *progressor) send() {
 	if r.state.Load() < polling && !r.toKernel.Load() {
 		r.toKernel.Store(true)
@@ -128,8 +128,8 @@ func (r *progressor) await() {
 	r.state.Store(watching)
 }
 
-// needed tells whether something is pending for which the progressor has to poll. Where there are VPs, and no goroutine
-// polls, it kicks one of these instead.
+// needed reports whether something is pending for which the progressor has to poll. Where there are VPs, and no
+// goroutine polls, it kicks one of these instead.
 func (r *progressor) needed() bool {
 	v := r.attached.engine.load.view()
 	switch {
@@ -146,8 +146,8 @@ func (r *progressor) needed() bool {
 	return false
 }
 
-// stop ends the progressor, and waits for the end, unless the caller is a handler that it runs. evict makes it leave the
-// kernel.
+// stop ends the progressor, and waits for the end, unless the caller is a handler that it runs. evict makes it leave
+// the kernel.
 func (r *progressor) stop(evict func()) {
 	r.stopping.Store(true)
 	if !r.started.Swap(true) {
@@ -248,11 +248,11 @@ func (r *progressor) progress() bool {
 	return r.block() || !wanted
 }
 
-// blockForAll is for the time when all VPs compute and nothing has come for the BlockingDelay: the progressor
-// blocks in the kernel, as the engine's sleeper. Then the hooks of the VPs need not poll, and an arrival is
-// handled when it comes, not at the next tick (TD09 makes blocking calls on a spare LWP). The timer hook sends the progressor
-// there only if the engine has no sleeper: an LWP that sleeps in the kernel stays the sleeper until something comes, also
-// if another LWP has taken up its VP since.
+// blockForAll is for the time when all VPs compute and nothing has come for the BlockingDelay: the progressor blocks in
+// the kernel, as the engine's sleeper. Then the hooks of the VPs need not poll, and an arrival is handled when it
+// comes, not at the next tick (TD09 makes blocking calls on a spare LWP). The timer hook sends the progressor there
+// only if the engine has no sleeper: an LWP that sleeps in the kernel stays the sleeper until something comes, also if
+// another LWP has taken up its VP since.
 func (r *progressor) blockForAll() {
 	for r.block() {
 	}
@@ -281,9 +281,8 @@ func (r *progressor) block() bool {
 	return e.load.view().pending() != 0
 }
 
-// pollForAll is the duty of the dedicated VP, which runs no threads: it polls as long as
-// requests are pending. No other VP polls at its hooks then, and none blocks in the kernel. (TBD09
-// measures what that costs the computation.)
+// pollForAll is the duty of the dedicated VP, which runs no threads: it polls as long as requests are pending. No other
+// VP polls at its hooks then, and none blocks in the kernel. (TBD09 measures what that costs the computation.)
 func (r *progressor) pollForAll() {
 	e := r.attached.engine
 	for !r.stopping.Load() && e.load.view().pending() != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// line is the distance, in bytes, between words that different cores write: two cache lines,
-// since CPUs fetch them in pairs.
+// line is the distance, in bytes, between words that different cores write: two cache lines, since CPUs fetch them in
+// pairs.
 const line = 128
 
 // roundOutcome is how a round has ended; the outcome of several queues is the greatest.
@@ -23,10 +23,9 @@ const (
 	moved                       // something happened
 )
 
-// Queue is a queue of tasks: a main list, which only the holder
-// of the queue's try-lock touches, and beside it the submission list, into which
-// all submitters push. A poller that finds the queue held skips it, and has written nothing: no poller spins on the lock
-// (PIOMan, 2009).
+// Queue is a queue of tasks: a main list, which only the holder of the queue's try-lock touches, and beside it the
+// submission list, into which all submitters push. A poller that finds the queue held skips it, and has written
+// nothing: no poller spins on the lock (PIOMan, 2009).
 //
 // The holder polls each task of the main list once a round, at most a bounded number of them; the next round goes on
 // where this one stopped. After a whole round the holder begins the next one with the second task, so that
@@ -58,14 +57,14 @@ type Queue struct {
 	_ [line]byte
 }
 
-// nothing tells whether a poller may pass the queue by. It is two loads, and writes nothing. It looks at the submission
-// list last: that is on the submitters' cache line, which a poller that has tasks leaves to them.
+// nothing reports whether a poller may pass the queue by. It is two loads, and writes nothing. It looks at the
+// submission list last: that is on the submitters' cache line, which a poller that has tasks leaves to them.
 func (q *Queue) nothing() bool { return q.count.Load() == 0 && q.submitted.empty() }
 
 // length is the length of the main list when the last holder left.
 func (q *Queue) length() int { return int(q.count.Load() >> 1) }
 
-// held tells whether goroutine g is the holder.
+// held reports whether goroutine g is the holder.
 func (q *Queue) held(g uintptr) bool { return q.holder.Load() == g }
 
 // enter tries to become the holder. It loads before it swaps, so that a poller which fails has mostly written nothing.
@@ -160,8 +159,8 @@ func traced(t *Task) Status {
 	return status
 }
 
-// leave is the deferred end of a round. If a handler has not returned it has
-// panicked, or ended its goroutine: leave ends its task, with Failed, and releases the queue.
+// leave is the deferred end of a round. If a handler has not returned it has panicked, or ended its goroutine: leave
+// ends its task, with Failed, and releases the queue.
 func (q *Queue) leave() {
 	t := q.current
 	if t == nil {
@@ -241,8 +240,8 @@ func (q *Queue) removeHead() {
 	q.list(t, -1)
 }
 
-// sweep drops every task that is being cancelled, except the one whose handler
-// runs. The holder calls it, between rounds or from inside a handler.
+// sweep drops every task that is being cancelled, except the one whose handler runs. The holder calls it, between
+// rounds or from inside a handler.
 func (q *Queue) sweep() {
 	q.drain(q.roundNo) // inside a handler: the present round does not poll the new tasks
 	t := q.head
@@ -268,9 +267,8 @@ func (q *Queue) cancelAll() {
 	q.sweep()
 }
 
-// submissions is the lock-free list beside a queue: any number of producers, one
-// consumer, which takes all of it at once. A Treiber stack; since no consumer ever
-// pops a single node, it has no ABA problem. A push takes effect at its
+// submissions is the lock-free list beside a queue: any number of producers, one consumer, which takes all of it at
+// once. A Treiber stack; since no consumer ever pops a single node, it has no ABA problem. A push takes effect at its
 // compare-and-swap, a takeAll at its swap.
 type submissions struct {
 	head atomic.Pointer[Task] // newest first; producers write, the consumer swaps

@@ -28,8 +28,8 @@ func relax(i int, inside bool) {
 // yieldCPU lets other OS threads and processes run on the CPU.
 func yieldCPU() { kernel.Yield() }
 
-// spinLock is for operations that are rare and short, and allowed where a caller
-// must not block, such as adding a source inside a handler.
+// spinLock is for operations that are rare and short, and allowed where a caller must not block, such as adding a
+// source inside a handler.
 type spinLock struct{ w atomic.Uint32 }
 
 func (h *spinLock) lock() {

@@ -7,10 +7,10 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// Poll runs one bounded round: it polls each task at most once, of the queues from the leaf of the caller's VP
-// to the root; on a plain goroutine, of all queues. Handlers run on the caller's stack. Poll never waits: it
-// skips a queue that another poller holds. It returns hooks.Busy if something happened in this round, else hooks.Waiting
-// if something is pending, else hooks.Quiet. It takes about 20 ns, plus the handlers.
+// Poll runs one bounded round: it polls each task at most once, of the queues from the leaf of the caller's VP to the
+// root; on a plain goroutine, of all queues. Handlers run on the caller's stack. Poll never waits: it skips a queue
+// that another poller holds. It returns hooks.Busy if something happened in this round, else hooks.Waiting if something
+// is pending, else hooks.Quiet. It takes about 20 ns, plus the handlers.
 func (e *Engine) Poll() hooks.Verdict {
 	if e.params.Points&AtExplicit != 0 {
 		vp := e.here()
@@ -25,9 +25,9 @@ func (e *Engine) Poll() hooks.Verdict {
 	return hooks.Waiting
 }
 
-// Turn is the Handler of a task in another engine, by which the waiters of that engine poll e, too. It makes a round, as
-// Poll does, whatever Params.Points are, and returns Moved if something happened, else Again, or Done while nothing is
-// pending.
+// Turn is the Handler of a task in another engine, by which the waiters of that engine poll e, too. It makes a round,
+// as Poll does, whatever Params.Points are, and returns Moved if something happened, else Again, or Done while nothing
+// is pending.
 func (e *Engine) Turn(*Task) Status {
 	vp := e.here()
 	switch {
@@ -80,7 +80,7 @@ func (e *Engine) own(vp int) roundOutcome {
 	return out
 }
 
-// inHandler tells whether the caller is a handler of this engine, or a function of Then.
+// inHandler reports whether the caller is a handler of this engine, or a function of Then.
 func (e *Engine) inHandler() bool {
 	g := asm.G()
 	if e.due.holder.Load() == g {
@@ -94,7 +94,7 @@ func (e *Engine) inHandler() bool {
 	return false
 }
 
-// tasks tells whether any queue has a task.
+// tasks reports whether any queue has a task.
 func (e *Engine) tasks() bool {
 	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.length() != 0 || !q.submitted.empty() })
 }
@@ -109,7 +109,7 @@ func (e *Engine) settle(vp int) {
 	}
 }
 
-// hasOneShots tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
+// hasOneShots reports whether some queue has, or had until a moment ago, a OneShot task that is to be run.
 func (e *Engine) hasOneShots() bool {
 	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.mark.isSet() })
 }

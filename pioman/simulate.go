@@ -2,10 +2,10 @@ package pioman
 
 import "github.com/pm2-go/pm2/sched/topo"
 
-// simulated is a Scheduler whose VPs are simulated, or driven by hand (cmd/demo/internal/taskqueue). Attach
-// gives it round, which does what the hooks of VP vp do: it polls the leaf of vp, and those queues above it
-// that are due. The engine calls the function that Simulate returns, if it is not nil, before each access to a cache line
-// that several cores write; the function may run the rounds of other VPs, on other goroutines or within the call.
+// simulated is a Scheduler whose VPs are simulated, or driven by hand (cmd/demo/internal/taskqueue). Attach gives it
+// round, which does what the hooks of VP vp do: it polls the leaf of vp, and those queues above it that are due. The
+// engine calls the function that Simulate returns, if it is not nil, before each access to a cache line that several
+// cores write; the function may run the rounds of other VPs, on other goroutines or within the call.
 type simulated interface {
 	Simulate(round func(vp int)) func(queue *topo.Item, access string)
 }

@@ -46,20 +46,19 @@ func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
 // Wake implements sched.Sleeper.
 func (vs vpSleeper) Wake() { vs.engine.sleeper.wake() }
 
-// sleep blocks the OS thread until a source or wake announces something, for at most
-// limit. It is refused at once if nothing is pending, or if there is a sleeper
-// already. That one it wakes, to look again: the state that the caller has seen
-// may be newer than the state for which the sleeper has armed the sources.
+// sleep blocks the OS thread until a source or wake announces something, for at most limit. It is refused at once if
+// nothing is pending, or if there is a sleeper already. That one it wakes, to look again: the state that the caller has
+// seen may be newer than the state for which the sleeper has armed the sources.
 func (s *kernelSleeper) sleep(limit time.Duration) slept {
 	var word atomic.Uint32 // never changed: wakers wake the sleeper, whichever thread that is
 	return s.sleepAs(limit, true, &word, 0)
 }
 
-// sleepAs is sleep for a caller that is to sleep only while *word is asleep. A waker changes *word before it calls wake.
-// That wake may end the sleep of the holder before the caller, which empties the eventfd; but then
-// the change came before that holder left, and sleepAs sees it.
+// sleepAs is sleep for a caller that is to sleep only while *word is asleep. A waker changes *word before it calls
+// wake. That wake may end the sleep of the holder before the caller, which empties the eventfd; but then the change
+// came before that holder left, and sleepAs sees it.
 //
-// news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, sleepAs does not
+// news reports whether anything has happened in the caller's polls. If not, and if nothing was posted, sleepAs does not
 // wake a sleeper that it finds: otherwise two waiters would keep waking each other.
 func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uint32, asleep uint32) slept {
 	if s.engine.load.view().pending() == 0 {
@@ -91,8 +90,7 @@ func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uin
 func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == moved }
 
 // armAndSleep is the part of sleepAs in which the caller is the holder; it leaves also if a handler ends the goroutine.
-// It tells whether the sources were armed, so that a poll is due, and whether a poll has
-// found something already.
+// It reports whether the sources were armed, so that a poll is due, and whether a poll has found something already.
 func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
 	defer func() {
 		s.engine.load.wakeUp()
@@ -116,9 +114,9 @@ func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found 
 	return n, true, found
 }
 
-// watch arms all sources, sleeps unless one of them has something already, and disarms them.
-// It polls before it disarms, so that the arrival that has ended the sleep need not wait for the system
-// calls of Disarm; the poll that is due after them finds what has arrived meanwhile.
+// watch arms all sources, sleeps unless one of them has something already, and disarms them. It polls before it
+// disarms, so that the arrival that has ended the sleep need not wait for the system calls of Disarm; the poll that is
+// due after them finds what has arrived meanwhile.
 func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
 	if s.engine.params.SpareLWPs == 0 && s.engine.attached.Load() != nil {
 		return s.pause(), false
@@ -185,9 +183,8 @@ func (s *kernelSleeper) wake() {
 	}
 }
 
-// evict makes the holder, which sleeps or arms at this moment, leave, and waits until it has.
-// A caller that is the holder itself (a handler that it runs) need not wait: the holder
-// takes the list of sources anew afterwards.
+// evict makes the holder, which sleeps or arms at this moment, leave, and waits until it has. A caller that is the
+// holder itself (a handler that it runs) need not wait: the holder takes the list of sources anew afterwards.
 func (s *kernelSleeper) evict() {
 	before := s.sleeps.Load()
 	for i := 0; ; i++ {

@@ -7,15 +7,14 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Source announces arrivals of a network, so that an idle process can sleep in the kernel. The engine's sleeper calls Arm
-// and Disarm, one thread at a time, in turn; they must not block and must not call the engine.
+// Source announces arrivals of a network, so that an idle process can sleep in the kernel. The engine's sleeper calls
+// Arm and Disarm, one thread at a time, in turn; they must not block and must not call the engine.
 type Source interface {
 	// Descriptor returns the file descriptor to watch, 0 or more, always the same one. It is readable once
 	// something has happened after Arm.
 	Descriptor() int
 	// Arm asks for an announcement. It returns false if something has happened already: then the sleeper does not
-	// sleep. A Disarm follows each Arm, also one that has returned false, unless the
-	// source is removed in between.
+	// sleep. A Disarm follows each Arm, also one that has returned false, unless the source is removed in between.
 	Arm() bool
 	// Disarm ends the announcement, and makes the descriptor unreadable again. A poll follows.
 	Disarm()

@@ -37,7 +37,7 @@ func (state State) String() string {
 	return "unknown"
 }
 
-// Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
+// Inactive reports whether a task in this state is its owner's alone: the engine holds no reference to it.
 func (state State) Inactive() bool { return state == StateIdle || state == StateCancelled }
 
 // taskState is the word of a task, with its transitions.
@@ -61,7 +61,7 @@ func (ts *taskState) state() State {
 	return StateIdle
 }
 
-// inactive tells whether the task is its owner's alone.
+// inactive reports whether the task is its owner's alone.
 func (ts *taskState) inactive() bool { return ts.Load().Over() }
 
 // schedule claims an inactive task for a queue; false: it is in one.

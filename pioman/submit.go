@@ -7,9 +7,9 @@ import (
 )
 
 // Submit puts a task into a queue: that of Task.SetCPUs, or the root's. Pollers poll it soon if requests are pending
-// (Need), or if it is OneShot. Submit allocates nothing and never blocks; it is allowed
-// inside handlers and hooks. Errors: ErrScheduled if the task is in a queue (a handler
-// that wants to run again returns Again), ErrNotInitialised, ErrClosed.
+// (Need), or if it is OneShot. Submit allocates nothing and never blocks; it is allowed inside handlers and hooks.
+// Errors: ErrScheduled if the task is in a queue (a handler that wants to run again returns Again), ErrNotInitialised,
+// ErrClosed.
 func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
@@ -69,20 +69,19 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// countBlind counts the Blind tasks: while there are some the sleeper sleeps for blindPeriod at most. The first one wakes a
-// sleeper, which may have read the count before: it marks itself asleep before it reads the count.
+// countBlind counts the Blind tasks: while there are some the sleeper sleeps for blindPeriod at most. The first one
+// wakes a sleeper, which may have read the count before: it marks itself asleep before it reads the count.
 func (e *Engine) countBlind(opt Options, n int32) {
 	if opt&Blind != 0 && e.blind.Add(n) == n && e.load.view().asleep() {
 		e.sleeper.wake()
 	}
 }
 
-// Need announces that a request is pending: until the matching Done, hooks poll, and idle VPs
-// watch the sources. The caller decides what counts as one request: package nmad counts a
-// gate with requests under way once, however many these are; a waiter that sleeps counts itself
-// (Completion.Wait). Need is one atomic addition; the first request that a plain goroutine posts while all
-// VPs sleep also wakes one (a few microseconds). It never blocks, and is allowed inside handlers and
-// hooks.
+// Need announces that a request is pending: until the matching Done, hooks poll, and idle VPs watch the sources. The
+// caller decides what counts as one request: package nmad counts a gate with requests under way once, however many
+// these are; a waiter that sleeps counts itself (Completion.Wait). Need is one atomic addition; the first request that
+// a plain goroutine posts while all VPs sleep also wakes one (a few microseconds). It never blocks, and is allowed
+// inside handlers and hooks.
 func (e *Engine) Need() {
 	if e.watch != nil {
 		e.watch(nil, count)
@@ -92,8 +91,8 @@ func (e *Engine) Need() {
 	}
 }
 
-// Done announces that a request is not pending any more, once for each Need. It is one atomic addition, and allowed where
-// Need is. A Done without a Need changes nothing, and the engine reports it to the log package (ErrUnderflow).
+// Done announces that a request is not pending any more, once for each Need. It is one atomic addition, and allowed
+// where Need is. A Done without a Need changes nothing, and the engine reports it to the log package (ErrUnderflow).
 func (e *Engine) Done() {
 	if e.watch != nil {
 		e.watch(nil, count)
@@ -117,18 +116,18 @@ func (e *Engine) dismiss() {
 	e.Done()
 }
 
-// Pending returns how many requests are pending: those of Need, and one for each queue that has OneShot tasks to run. For
-// each queue that another thread holds it may count one too many.
+// Pending returns how many requests are pending: those of Need, and one for each queue that has OneShot tasks to run.
+// For each queue that another thread holds it may count one too many.
 func (e *Engine) Pending() int {
 	e.settle(-1)
 	return int(e.load.view().pending())
 }
 
-// wakePoller makes a poller come for a request that was just posted; v is the load word after it. A poster that carries a
-// VP of a hooked engine wakes no other thread: its VP is awake, and its own hooks poll before it
-// sleeps; the kick makes its timer tick. A goroutine wakes the sleeper, or the progressor; but where goroutines poll and
-// the progressor watches it wakes nothing, since the poster itself mostly polls next. Of an explicit engine wakePoller
-// wakes no poller: its waiters poll.
+// wakePoller makes a poller come for a request that was just posted; v is the load word after it. A poster that carries
+// a VP of a hooked engine wakes no other thread: its VP is awake, and its own hooks poll before it sleeps; the kick
+// makes its timer tick. A goroutine wakes the sleeper, or the progressor; but where goroutines poll and the progressor
+// watches it wakes nothing, since the poster itself mostly polls next. Of an explicit engine wakePoller wakes no
+// poller: its waiters poll.
 func (e *Engine) wakePoller(v view) {
 	if v.watched() {
 		e.load.outdate()

@@ -8,18 +8,18 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Then makes a poller of e call fn, with the status, once any of bits is set; it wakes no waiter. The poller calls
-// fn exactly once, outside of every lock and queue: at the end of the round in which a handler has set the bits, or, if
-// another thread has set them, of its next round. e nil: Default. Pollers call the functions of one engine one after the
-// other, in the order in which they became due.
+// Then makes a poller of e call fn, with the status, once any of bits is set; it wakes no waiter. The poller calls fn
+// exactly once, outside of every lock and queue: at the end of the round in which a handler has set the bits, or, if
+// another thread has set them, of its next round. e nil: Default. Pollers call the functions of one engine one after
+// the other, in the order in which they became due.
 //
 // fn may submit tasks, signal, start requests, and use Then again; it must not block, and a wait inside fails with
-// ErrInHandler. It must be short, as a handler must. If it panics, or ends its goroutine, the engine reports that and goes
-// on. Then itself allocates nothing but, rarely, parkers, and may be called in a handler or a hook.
+// ErrInHandler. It must be short, as a handler must. If it panics, or ends its goroutine, the engine reports that and
+// goes on. Then itself allocates nothing but, rarely, parkers, and may be called in a handler or a hook.
 //
-// Until fn has begun it counts as a pending request, and the owner must not reuse the completion; an owner that gives up
-// signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. Errors: ErrNoBits, and
-// ErrNotInitialised without a function.
+// Until fn has begun it counts as a pending request, and the owner must not reuse the completion; an owner that gives
+// up signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. Errors:
+// ErrNoBits, and ErrNotInitialised without a function.
 func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
 	switch {
 	case bits == 0:
@@ -52,7 +52,7 @@ type due struct {
 	holder atomic.Uintptr // asm.G of the goroutine that calls the functions, 0: none; a try-lock
 }
 
-// busy tells whether a function is due, or runs.
+// busy reports whether a function is due, or runs.
 func (d *due) busy() bool { return d.head.Load() != 0 || d.holder.Load() != 0 }
 
 // push puts the function of a parker into the list. From then on its parker may serve another waiter.

@@ -24,10 +24,9 @@ var (
 // Then Wait returns at once, and tells which of the two. e is the engine that makes the progress, nil:
 // Default.
 //
-// Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler
-// inside a handler of e, and with ErrNoBits if bits is 0. A waiting Select counts as a pending request.
-// If the engine is hooked Select leaves the polling to the hooks; else it polls itself,
-// for 1.5 ms all the time, then every 50 us.
+// Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler inside a handler of e,
+// and with ErrNoBits if bits is 0. A waiting Select counts as a pending request. If the engine is hooked Select leaves
+// the polling to the hooks; else it polls itself, for 1.5 ms all the time, then every 50 us.
 func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
 	if e == nil {
 		e = Default()
@@ -44,7 +43,7 @@ func (x CompletionCase) Try() bool {
 	return x.over()
 }
 
-// over tells whether the case can be taken.
+// over reports whether the case can be taken.
 func (x CompletionCase) over() bool { return x.completion.Test(x.bits) || x.engine.closed.Load() }
 
 // Poll is for Select: it polls an engine that is not hooked.
@@ -59,8 +58,8 @@ func (x CompletionCase) Poll() bool {
 	return true
 }
 
-// Enlist is for Select. It enters the queue of a parker's semaphore, so that a
-// signaller wakes a Select as it wakes a Wait.
+// Enlist is for Select. It enters the queue of a parker's semaphore, so that a signaller wakes a Select as it wakes a
+// Wait.
 func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistAs(w, Reason{}) }
 
 // EnlistAs is Enlist as a wait for a reason, which Waiters gives.
@@ -88,7 +87,8 @@ func (x CompletionCase) EnlistAs(w *sched.Waiter, why Reason) bool {
 	return false
 }
 
-// Withdraw is for Select. If w has not won by the parker's wake it cancels the sleep, and takes the unit of a late wake.
+// Withdraw is for Select. If w has not won by the parker's wake it cancels the sleep, and takes the unit of a late
+// wake.
 func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)

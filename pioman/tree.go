@@ -25,14 +25,14 @@ type CPUSet = topo.CPUSet
 // # Which VP visits which queue
 //
 // A round of a VP goes from its leaf to the root. If k children of an item have polled lately, a VP visits the item in
-// every k-th of its rounds; on the way up the factors are multiplied. So an item gets about one visit while each VP below
-// it makes one round. VPs that sleep or compute do not count: a poller that is alone in its part of the machine visits its
-// whole path in every round.
+// every k-th of its rounds; on the way up the factors are multiplied. So an item gets about one visit while each VP
+// below it makes one round. VPs that sleep or compute do not count: a poller that is alone in its part of the machine
+// visits its whole path in every round.
 //
 // # No task starves
 //
-// While requests are pending a poller makes rounds, or the sleeper sleeps and is
-// woken (README.md). Each queue gets its visits, whichever pollers there are:
+// While requests are pending a poller makes rounds, or the sleeper sleeps and is woken (README.md). Each queue gets its
+// visits, whichever pollers there are:
 //
 //  1. A poller on no VP (a goroutine, the Sleeper, any poller of an engine
 //     that is not hooked) visits every queue in every round.
@@ -45,8 +45,7 @@ type CPUSet = topo.CPUSet
 //     its rounds, and the timer hook at every tick, unless one was made in the
 //     last 100 us.
 //
-// By 3 no queue depends on its own VPs, nor on the timer; by 1 the Sleeper has
-// visited all queues before it sleeps.
+// By 3 no queue depends on its own VPs, nor on the timer; by 1 the Sleeper has visited all queues before it sleeps.
 //
 // The slices do not change once the tree is in use; replant makes another tree.
 type taskTree struct {
@@ -146,8 +145,8 @@ func (tr *taskTree) visits(vp int) []*taskNode {
 	return tr.nodes
 }
 
-// covering returns the queue of the lowest node that covers those CPUs of the set which have
-// VPs; if none has, the root's. It allocates nothing.
+// covering returns the queue of the lowest node that covers those CPUs of the set which have VPs; if none has, the
+// root's. It allocates nothing.
 func (tr *taskTree) covering(set CPUSet) *Queue {
 	for cpu := range set.All() {
 		if cpu < len(tr.byCPU) && tr.byCPU[cpu] != nil {
@@ -196,8 +195,8 @@ func (tr *taskTree) everywhere(e *Engine) (out roundOutcome) {
 	return out
 }
 
-// survey counts the VPs that poll, and makes a round of each neglected queue. One poller at
-// a time counts, at most once per surveyPeriod; in other calls survey does nothing.
+// survey counts the VPs that poll, and makes a round of each neglected queue. One poller at a time counts, at most once
+// per surveyPeriod; in other calls survey does nothing.
 func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	now := asm.Cycles()
 	if now-tr.surveyed.Load() < e.ticks.survey || !tr.counting.CompareAndSwap(0, 1) {
@@ -242,8 +241,8 @@ func (tr *taskTree) count() {
 	}
 }
 
-// replant gives the engine the tree of a scheduler, and moves the tasks in queues of the old tree to the root. The caller
-// holds e.mu, and is no handler.
+// replant gives the engine the tree of a scheduler, and moves the tasks in queues of the old tree to the root. The
+// caller holds e.mu, and is no handler.
 func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
 	if slices.Equal(old.runQueues, laid) {
@@ -255,10 +254,10 @@ func (e *Engine) replant(laid []*sched.Queue) {
 	}
 }
 
-// rehome moves the tasks of a queue that is in no tree any more to the root. A
-// submitter pushes, and then looks whether the tree has changed: if so it calls rehome. replant changes the tree, and then
-// calls rehome for all old queues. So one of them finds the task. If the submitter is a handler that
-// the queue's holder runs it does nothing: replant waits for that holder.
+// rehome moves the tasks of a queue that is in no tree any more to the root. A submitter pushes, and then looks whether
+// the tree has changed: if so it calls rehome. replant changes the tree, and then calls rehome for all old queues. So
+// one of them finds the task. If the submitter is a handler that the queue's holder runs it does nothing: replant waits
+// for that holder.
 func (e *Engine) rehome(q *Queue) {
 	if q == e.root || q.held(asm.G()) {
 		return

@@ -16,9 +16,9 @@ const (
 
 // PollUntil polls until met returns true, for a condition that signals no Completion, such as a flag in memory that
 // another process sets. It returns false when it has polled in vain for about as long as Wait does before it sleeps, or
-// sooner where other threads want the VP, or the CPU: then the caller sleeps until a message comes, or on a Completion. Only
-// the calling thread calls met, which must be cheap and must not block. PollUntil is for threads and plain goroutines,
-// and allocates nothing.
+// sooner where other threads want the VP, or the CPU: then the caller sleeps until a message comes, or on a Completion.
+// Only the calling thread calls met, which must be cheap and must not block. PollUntil is for threads and plain
+// goroutines, and allocates nothing.
 func (e *Engine) PollUntil(met func() bool) bool {
 	u := until{engine: e, met: met, vp: e.here(), polite: e.shared()}
 	if a := e.attached.Load(); a != nil {

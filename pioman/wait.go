@@ -17,8 +17,8 @@ import (
 //     others. While the VPs of a hooked engine are awake the goroutine leaves that to them.
 //   - A thread of an engine that is not hooked does as a goroutine does, but lets other threads run between its polls.
 //
-// e is the engine that makes the progress, nil: Default. Any number of threads and goroutines may wait at the same time.
-// Wait allocates nothing in steady state. Errors: ErrInHandler inside a handler of e, ErrNoBits if bits is 0,
+// e is the engine that makes the progress, nil: Default. Any number of threads and goroutines may wait at the same
+// time. Wait allocates nothing in steady state. Errors: ErrInHandler inside a handler of e, ErrNoBits if bits is 0,
 // ErrClosed, and ErrPanicked if a task that was to set bits has panicked.
 //
 // After an error the completion is as it was, and the signal may still come: the owner must not reuse the memory before
@@ -30,9 +30,9 @@ func (c *Completion) WaitAll(e *Engine, bits uint32) error {
 	return c.await(e, want{bits, true}, how{})
 }
 
-// WaitContext is Wait until ctx is done; then it returns the cause (context.Cause). If ctx is
-// done before the call it returns the cause even if the bits are set. A wait that has to sleep
-// under a context that can be done allocates what context.AfterFunc does.
+// WaitContext is Wait until ctx is done; then it returns the cause (context.Cause). If ctx is done before the call it
+// returns the cause even if the bits are set. A wait that has to sleep under a context that can be done allocates what
+// context.AfterFunc does.
 func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -47,8 +47,8 @@ func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{cancel: true})
 }
 
-// Park is Wait for a waiter that has polled for the bits itself: it leaves out the polls of Params.BusyWait. A thread of a
-// hooked engine sleeps at once. Any other caller first polls on for at most 1.5 ms, as in Wait.
+// Park is Wait for a waiter that has polled for the bits itself: it leaves out the polls of Params.BusyWait. A thread
+// of a hooked engine sleeps at once. Any other caller first polls on for at most 1.5 ms, as in Wait.
 func (c *Completion) Park(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{polled: true})
 }
@@ -131,10 +131,10 @@ func (w *wait) check() error {
 	return nil
 }
 
-// met tells whether the bits are set.
+// met reports whether the bits are set.
 func (w *wait) met() bool { return w.want.met(w.completion.Status()) }
 
-// over tells whether the context of the wait is done.
+// over reports whether the context of the wait is done.
 func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
 
 // look is one turn of sched.Poll: it polls the engine, once the first time, later four times, which takes about as long
@@ -212,7 +212,7 @@ func (w *wait) leave(p *parker, began int64) {
 	}
 }
 
-// vpsAwake tells whether some VP runs threads or polls. Then a goroutine does not sleep in the kernel for all: each
+// vpsAwake reports whether some VP runs threads or polls. Then a goroutine does not sleep in the kernel for all: each
 // message for a thread would wake the goroutine.
 func (e *Engine) vpsAwake() bool {
 	a := e.attached.Load()
@@ -227,28 +227,27 @@ func (e *Engine) vpsAwake() bool {
 	return false
 }
 
-// attend wakes the progressor of a hooked engine if requests are pending: while a waiter sleeps in the kernel for all the
-// progressor is off.
+// attend wakes the progressor of a hooked engine if requests are pending: while a waiter sleeps in the kernel for all
+// the progressor is off.
 func (e *Engine) attend() {
 	if a := e.attached.Load(); a != nil && e.load.view().pending() != 0 {
 		a.progressor.wake()
 	}
 }
 
-// Hooked tells whether the hooks of a scheduler, or the progressor, poll for pending requests (Need).
+// Hooked reports whether the hooks of a scheduler, or the progressor, poll for pending requests (Need).
 // Otherwise the program has to call Poll or Wait. It is two loads; stop can change the answer at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
-// covered tells whether a waiter may sleep on its semaphore, since hooks poll, or another thread sleeps in the kernel for
-// all.
+// covered reports whether a waiter may sleep on its semaphore, since hooks poll, or another thread sleeps in the kernel
+// for all.
 func (e *Engine) covered() bool {
 	return (e.attached.Load() != nil || e.sleeper.holder.Load() != 0) && !e.closed.Load()
 }
 
-// sleepCovered sleeps on the semaphore while the engine is covered. It
-// returns on a signal, and perhaps earlier: the caller looks again. A thread that makes covered
-// false wakes the parkers afterwards, and the waiter calls covered after prepare: so either
-// the waiter sees the change, or that thread sees the parker.
+// sleepCovered sleeps on the semaphore while the engine is covered. It returns on a signal, and perhaps earlier: the
+// caller looks again. A thread that makes covered false wakes the parkers afterwards, and the waiter calls covered
+// after prepare: so either the waiter sees the change, or that thread sees the parker.
 func (w *wait) sleepCovered(p *parker) {
 	p.prepare(onSemaphore, !w.onThread)
 	if !w.completion.enlist(p, w.want) {
@@ -270,9 +269,9 @@ func (w *wait) sleepCovered(p *parker) {
 	}
 }
 
-// insist polls on for the window of Engine.unhookedWaits, for a waiter for which no hook polls. A goroutine stops as soon as
-// another one wants its P or its CPU, or polls (sched.Poll): then the progressor polls. A thread, whose engine is not
-// hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
+// insist polls on for the window of Engine.unhookedWaits, for a waiter for which no hook polls. A goroutine stops as
+// soon as another one wants its P or its CPU, or polls (sched.Poll): then the progressor polls. A thread, whose engine
+// is not hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
 func (w *wait) insist() bool {
 	e := w.engine
 	for began, window := asm.Cycles(), e.unhookedWaits.ProbeWindow(e.ticks.explicitSpin); ; {

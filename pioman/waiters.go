@@ -28,8 +28,8 @@ var reasonKinds struct {
 }
 
 // NewReasonKind makes a kind, for a variable of a package: it is never freed. text makes the text of a Reason from its
-// Words. Any thread may call it, perhaps after the wait has ended, or while the waiter changes the words: it must accept
-// any numbers.
+// Words. Any thread may call it, perhaps after the wait has ended, or while the waiter changes the words: it must
+// accept any numbers.
 func NewReasonKind(text func(words [4]uint64) string) *ReasonKind {
 	r := &reasonKinds
 	r.mu.lock()
@@ -52,8 +52,8 @@ type Waiter struct {
 	Text   string        // of its Reason; "" without a Kind
 }
 
-// Waiters lists the waiters of the process, of all engines. A waiter whose wait begins or ends during the call may be in
-// the list or not. Waiters takes no lock, and does not disturb the waiters.
+// Waiters lists the waiters of the process, of all engines. A waiter whose wait begins or ends during the call may be
+// in the list or not. Waiters takes no lock, and does not disturb the waiters.
 func Waiters() []Waiter {
 	var all []Waiter
 	now := asm.Cycles()

@@ -2,26 +2,24 @@ package sched
 
 import "time"
 
-// Alarm is an event in a scheduler's timer wheel, for packages that build
-// timers. It is a field of its owner, so starting and stopping it allocates
-// nothing. The owner guards it with a Spin, and holds that while it calls Start, StartFunc,
-// Stop and Round. The zero value is not pending.
+// Alarm is an event in a scheduler's timer wheel, for packages that build timers. It is a field of its owner, so
+// starting and stopping it allocates nothing. The owner guards it with a Spin, and holds that while it calls Start,
+// StartFunc, Stop and Round. The zero value is not pending.
 type Alarm struct {
 	_  [0]Spin // go vet reports copies
 	tm timer
 }
 
-// Ringer is notified by an Alarm. The clock calls it and holds no lock.
-// A Ringer must be short and must not block; it may wake threads. The alarm
-// may have been stopped, or started again, just before: round tells which start
-// the call belongs to (see Alarm.Round).
+// Ringer is notified by an Alarm. The clock calls it and holds no lock. A Ringer must be short and must not block; it
+// may wake threads. The alarm may have been stopped, or started again, just before: round tells which start the call
+// belongs to (see Alarm.Round).
 type Ringer interface {
 	Ring(round uint32) // the alarm's time is over
 	Drop(round uint32) // the scheduler was stopped before the alarm's time was over
 }
 
-// Current returns the scheduler of the calling thread; on a plain goroutine, and if that scheduler has been stopped, the default
-// one, which Current starts if need be. The caller holds no lock.
+// Current returns the scheduler of the calling thread; on a plain goroutine, and if that scheduler has been stopped,
+// the default one, which Current starts if need be. The caller holds no lock.
 func Current() *Scheduler {
 	if c := lookup(); c != nil && !c.vpHint().sched.stopping.Load() {
 		return c.vpHint().sched
@@ -29,9 +27,8 @@ func Current() *Scheduler {
 	return Default()
 }
 
-// Start makes scheduler s notify r after d. It uses the wheel of the VP that the
-// caller holds, if that is one of s. The alarm must not be pending. Start returns false if s has
-// been stopped.
+// Start makes scheduler s notify r after d. It uses the wheel of the VP that the caller holds, if that is one of s. The
+// alarm must not be pending. Start returns false if s has been stopped.
 func (a *Alarm) Start(c *Co, s *Scheduler, d time.Duration, r Ringer) bool {
 	return a.start(c, s, d, r)
 }
@@ -65,15 +62,14 @@ func (a *Alarm) start(c *Co, s *Scheduler, d time.Duration, owner any) bool {
 	return ok
 }
 
-// Stop takes the alarm back. True: it was pending, and no Ringer will be told, nor a
-// function started. False: it was not, or its Ringer is being told just now, or a
-// thread has been started for its function.
+// Stop takes the alarm back. True: it was pending, and no Ringer will be told, nor a function started. False: it was
+// not, or its Ringer is being told just now, or a thread has been started for its function.
 func (a *Alarm) Stop() bool { return a.tm.stop() }
 
 // Round numbers the starts of the alarm.
 func (a *Alarm) Round() uint32 { return a.tm.round }
 
-// ForFunc tells whether the last start was for a function.
+// ForFunc reports whether the last start was for a function.
 func (a *Alarm) ForFunc() bool {
 	_, ok := a.tm.owner.(func())
 	return ok
@@ -88,7 +84,7 @@ func (moduleCalls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
 	return first
 }
 
-// Given tells whether the waker of w, a node of a BoundedWait, used Give, and forgets it.
+// Given reports whether the waker of w, a node of a BoundedWait, used Give, and forgets it.
 func (moduleCalls) Given(w *Waiter) (given bool) {
 	given, w.given = w.given, false
 	return given

@@ -17,8 +17,8 @@ import (
 // machine 35 us each. What the arguments point to is kept alive, and, if it is a variable of the
 // caller's, moved to the heap.
 //
-// For sleeps of some microseconds Syscall is cheaper: it gives up nothing. The race detector does not look here, since it
-// needs a P, which Block has none of meanwhile.
+// For sleeps of some microseconds Syscall is cheaper: it gives up nothing. The race detector does not look here, since
+// it needs a P, which Block has none of meanwhile.
 //
 //go:nosplit
 //go:norace
@@ -30,10 +30,10 @@ func Block(trap, a1, a2, a3, a4, a5, a6 uintptr) (r uintptr, errno syscall.Errno
 	return r, errno
 }
 
-// sleepOn sleeps while *p == old, interrupted or not, until kernel.FutexWake, or for limit (relative, of the monotonic clock) if
-// that is not nil. Through Block, never RawSyscall: else the caller would keep its P, and no stop-the-world would complete. Nor
-// Syscall: a thread that naps in that again and again has, to the runtime's monitor, run the same goroutine for more than 10 ms, so that
-// the monitor takes the P at first sight, each time, and never rests.
+// sleepOn sleeps while *p == old, interrupted or not, until kernel.FutexWake, or for limit (relative, of the monotonic
+// clock) if that is not nil. Through Block, never RawSyscall: else the caller would keep its P, and no stop-the-world
+// would complete. Nor Syscall: a thread that naps in that again and again has, to the runtime's monitor, run the same
+// goroutine for more than 10 ms, so that the monitor takes the P at first sight, each time, and never rests.
 func sleepOn(p *atomic.Uint32, old uint32, limit *unix.Timespec) {
 	_, _ = Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), kernel.FutexWait, uintptr(old), uintptr(unsafe.Pointer(limit)), 0, 0)
 }

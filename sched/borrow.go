@@ -33,17 +33,17 @@ func (v *vp) current() *co {
 	return c
 }
 
-// isInside tells whether c is inside the scheduler, a hint for all but c.
+// isInside reports whether c is inside the scheduler, a hint for all but c.
 func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 
 // borrow lends v to the caller, which is neither its holder nor a thread that runs on it. It fails if
 // the thread on v is inside the scheduler. old is for giveBack. Until giveBack v's queue is the caller's, and the
 // thread on v waits where it would enter the scheduler.
 //
-// Enter stores co.inside, then loads the word, without a barrier in between. The barrier is
-// here: fence makes each CPU of the process pass one. After it, either Enter sees loanBit, or
-// the borrower sees inside. An operation that was under way before may have switched to another co; the
-// borrower sees that by cur and tick: each switch moves tick first, then cur.
+// Enter stores co.inside, then loads the word, without a barrier in between. The barrier is here: fence makes each CPU
+// of the process pass one. After it, either Enter sees loanBit, or the borrower sees inside. An operation that was
+// under way before may have switched to another co; the borrower sees that by cur and tick: each switch moves tick
+// first, then cur.
 func (v *vp) borrow() (old uint32, ok bool) {
 	if x := v.word.load(); x&loanBit != 0 || x != 0 && v.current().isInside() {
 		return x, false

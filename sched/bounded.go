@@ -20,11 +20,12 @@ import (
 //	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
 //	woken ─── the owner: Wait returns, it leaves all queues, Free ──────► closed
 //
-// The claim is a compare-and-swap on the ticket, so one claimer wins, and only the winner gives the waiter anything. Wake and
-// await both lock mu: the second of them finds what the first has written, so the owner may be woken before it parks. An owner
-// that stands in one queue, with a time limit alone, parks under the lock of that queue, as in a fast wait: the waker that pops
-// it holds the lock, and any other claimer takes the lock before it wakes the owner, which is parked by then. After Wake only
-// the owner touches the BoundedWait: a claim that comes too late finds another number in the ticket.
+// The claim is a compare-and-swap on the ticket, so one claimer wins, and only the winner gives the waiter anything.
+// Wake and await both lock mu: the second of them finds what the first has written, so the owner may be woken before it
+// parks. An owner that stands in one queue, with a time limit alone, parks under the lock of that queue, as in a fast
+// wait: the waker that pops it holds the lock, and any other claimer takes the lock before it wakes the owner, which is
+// parked by then. After Wake only the owner touches the BoundedWait: a claim that comes too late finds another number
+// in the ticket.
 type BoundedWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	kind   Kind          // of the wait
@@ -52,9 +53,9 @@ type BoundedWait struct {
 // boundedWaits keeps unused BoundedWaits: for goroutines, and for threads that wait within a wait.
 var boundedWaits = shelf.Free[BoundedWait]{Most: 256}
 
-// NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1),
-// for a wait of the calling thread or goroutine. Only the caller may call its methods; other
-// threads may call those of its nodes. It may allocate if the caller has not waited in so many queues before.
+// NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1), for a wait of the calling thread or
+// goroutine. Only the caller may call its methods; other threads may call those of its nodes. It may allocate if the
+// caller has not waited in so many queues before.
 func (moduleCalls) NewBoundedWait(n int) *BoundedWait {
 	if c := lookup(); c != nil && !c.base {
 		return newBoundedWait(c.cur, n)
@@ -62,8 +63,8 @@ func (moduleCalls) NewBoundedWait(n int) *BoundedWait {
 	return newBoundedWait(nil, n)
 }
 
-// newBoundedWait is NewBoundedWait for thread t, the caller, or for a goroutine if t is nil. A thread keeps one BoundedWait for
-// life. While that is in use, as in a Select that polls, a further wait takes another one.
+// newBoundedWait is NewBoundedWait for thread t, the caller, or for a goroutine if t is nil. A thread keeps one
+// BoundedWait for life. While that is in use, as in a Select that polls, a further wait takes another one.
 func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 	switch {
 	case t != nil && t.bounded == nil:
@@ -113,15 +114,14 @@ func (b *BoundedWait) Node(i int) *Waiter {
 // Last returns one more node, for a limit of the wait as a whole.
 func (b *BoundedWait) Last() *Waiter { return &b.last }
 
-// Open starts a wait. From now on a waker that pops or fires one of the nodes may
-// end the wait.
+// Open starts a wait. From now on a waker that pops or fires one of the nodes may end the wait.
 func (b *BoundedWait) Open() {
 	b.expiry = nil
 	b.ticket.Store(b.ticket.Load() + 2 | 1)
 }
 
-// Close ends the wait on behalf of the owner, so that no waker can. It returns false if
-// a waker has ended the wait already: then the owner calls Wait.
+// Close ends the wait on behalf of the owner, so that no waker can. It returns false if a waker has ended the wait
+// already: then the owner calls Wait.
 func (b *BoundedWait) Close() bool { return b.claimFor(nil, b.ticket.Load()) }
 
 // Expire sets a time limit, which ends the wait for node w: d after the first call of Expire since NewBoundedWait.
@@ -143,10 +143,10 @@ func (b *BoundedWait) Expire(w *Waiter, d time.Duration) {
 // Elapsed returns the time since the first Expire.
 func (b *BoundedWait) Elapsed() time.Duration { return time.Duration(nanotime() - b.began) }
 
-// Expired tells whether a time limit of this wait is over.
+// Expired reports whether a time limit of this wait is over.
 func (b *BoundedWait) Expired() bool { return b.expiry != nil && nanotime() >= b.limit.at }
 
-// Claimed tells whether the wait has been ended: Wait returns soon.
+// Claimed reports whether the wait has been ended: Wait returns soon.
 func (b *BoundedWait) Claimed() bool { return b.ticket.Load()&1 == 0 }
 
 // Watch makes ctx end the wait for node w when it is done. It returns false if ctx is done already.
@@ -238,8 +238,7 @@ func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 	return true
 }
 
-// wake makes the owner ready again, or tells it not to park. Only the winner of the claim calls
-// it.
+// wake makes the owner ready again, or tells it not to park. Only the winner of the claim calls it.
 func (b *BoundedWait) wake(c *co) {
 	t := b.t
 	if t == nil {
@@ -262,8 +261,8 @@ func (b *BoundedWait) wake(c *co) {
 	c.ready(t)
 }
 
-// wakeUnder is wake by a winner that has not popped the owner. If the owner parks under its queue's lock, wakeUnder waits until
-// it is parked.
+// wakeUnder is wake by a winner that has not popped the owner. If the owner parks under its queue's lock, wakeUnder
+// waits until it is parked.
 func (b *BoundedWait) wakeUnder(c *co) {
 	if mu := b.lock; mu != nil {
 		mu.Lock()
@@ -330,7 +329,8 @@ func (b *BoundedWait) meet(c *co) (parks bool) {
 	return parks
 }
 
-// Free gives b back, for later waits to use. b must be closed, and none of its nodes may stand in a queue or be watched.
+// Free gives b back, for later waits to use. b must be closed, and none of its nodes may stand in a queue or be
+// watched.
 func (b *BoundedWait) Free() {
 	t := b.t
 	b.t, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
@@ -342,9 +342,9 @@ func (b *BoundedWait) Free() {
 // Ticket returns the number of w's wait, for Fire.
 func (w *Waiter) Ticket() uint64 { return w.b.ticket.Load() | 1 }
 
-// Fire ends the wait with that number for w, a node of a BoundedWait, and makes the
-// owner ready. It returns false if the wait has ended already. It
-// never blocks. Any thread, goroutine or hook may call it at any time. w must not stand in a queue.
+// Fire ends the wait with that number for w, a node of a BoundedWait, and makes the owner ready. It returns false if
+// the wait has ended already. It never blocks. Any thread, goroutine or hook may call it at any time. w must not stand
+// in a queue.
 func (w *Waiter) Fire(ticket uint64) bool {
 	b := w.b
 	if !b.claimFor(w, ticket) {
@@ -359,7 +359,7 @@ func (w *Waiter) Fire(ticket uint64) bool {
 // BoundedWait returns the BoundedWait that w is a node of.
 func (w *Waiter) BoundedWait() *BoundedWait { return w.b }
 
-// Won tells whether the wait of w, a node of a BoundedWait, was ended for it.
+// Won reports whether the wait of w, a node of a BoundedWait, was ended for it.
 func (w *Waiter) Won() bool { return w.b.winner == w }
 
 // Note returns the note that the waiter has left for its waker.
@@ -374,7 +374,8 @@ func (wq *WaitQueue) Add(w *Waiter) { wq.push(w) }
 // Remove takes w out of wq if it stands there. Under the lock of wq.
 func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
-// Others tells whether a node of another wait than w's stands in wq; that wait may have ended already. Under the lock of wq.
+// Others reports whether a node of another wait than w's stands in wq; that wait may have ended already. Under the lock
+// of wq.
 func (moduleCalls) Others(wq *WaitQueue, w *Waiter) bool {
 	for x := wq.head; x != nil; x = x.next {
 		if x.b == nil || x.b != w.b {

@@ -20,10 +20,10 @@ type Member interface {
 	Ended(c *Co)
 }
 
-// Planner decides where the threads of a bubble run. Several VPs and the clock may call it at the same time: it serves one of
-// them and answers false to the others. It must not block.
+// Planner decides where the threads of a bubble run. Several VPs and the clock may call it at the same time: it serves
+// one of them and answers false to the others. It must not block.
 type Planner interface {
-	// Seek tells whether it has moved a thread to where VP number vp, which is idle, takes it from.
+	// Seek reports whether it has moved a thread to where VP number vp, which is idle, takes it from.
 	Seek(vp int) bool
 	// Tick is called by the clock once a period. It tells whether it needs more ticks even if
 	// nothing moves.
@@ -92,8 +92,8 @@ func (c *co) leaveBubble(x *rare) {
 	}
 }
 
-// Moves moves several threads to other queues in one step: Move assigns each thread to a queue, then Finish moves those that
-// are ready. So no thread runs where an earlier Move has assigned it and a later one will not leave it.
+// Moves moves several threads to other queues in one step: Move assigns each thread to a queue, then Finish moves those
+// that are ready. So no thread runs where an earlier Move has assigned it and a later one will not leave it.
 type Moves struct {
 	nodes []*queueNode // whose queues Finish sorts anew: see queueNode.put and thread.sort
 	vps   []*vp        // the same
@@ -139,8 +139,7 @@ func (s *Scheduler) plan(now int64) (needed bool) {
 	return needed
 }
 
-// plannersPause is how long, in ns, an idle VP waits before it asks planners again that had
-// nothing for it.
+// plannersPause is how long, in ns, an idle VP waits before it asks planners again that had nothing for it.
 const plannersPause = 10_000
 
 // seek asks the planners for work for v, which is idle, and tells whether one has moved a thread.

@@ -24,12 +24,12 @@ type local struct {
 	round int           // rounds of destructors that it has been through
 }
 
-// destructorRounds is how often destructors run if they set values
-// again, as in POSIX (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
+// destructorRounds is how often destructors run if they set values again, as in POSIX
+// (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
 const destructorRounds = 4
 
-// nextEndCall takes the next call that is due at the end of the thread out: cleanup handlers, then at-exit callbacks, then
-// destructors; nil: none is left. So a call that panics or exits is not repeated.
+// nextEndCall takes the next call that is due at the end of the thread out: cleanup handlers, then at-exit callbacks,
+// then destructors; nil: none is left. So a call that panics or exits is not repeated.
 func (cb *callbacks) nextEndCall() func() {
 	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
@@ -59,7 +59,8 @@ func popLast(list *[]func()) (f func()) {
 	return f
 }
 
-// runEndCalls makes the calls at the end of the thread. If one of them panics or exits, run calls runEndCalls again for the others.
+// runEndCalls makes the calls at the end of the thread. If one of them panics or exits, run calls runEndCalls again for
+// the others.
 func (c *co) runEndCalls(x *rare) {
 	if !x.ending {
 		c.makeUncancelable(x)
@@ -107,7 +108,8 @@ func (c *co) renew(x *rare) {
 	}
 }
 
-// ownRare returns the rare part of the calling thread, which gets one if it has none; ErrNotThread on a plain goroutine.
+// ownRare returns the rare part of the calling thread, which gets one if it has none; ErrNotThread on a plain
+// goroutine.
 func ownRare() (*rare, error) {
 	if x := Self().needRare(); x != nil {
 		return x, nil
@@ -115,8 +117,8 @@ func ownRare() (*rare, error) {
 	return nil, ErrNotThread
 }
 
-// PushCleanup registers f to be called when the calling thread ends, unless PopCleanup removes it before. The calls are made
-// on the thread, the last registered first. On a plain goroutine PushCleanup returns ErrNotThread.
+// PushCleanup registers f to be called when the calling thread ends, unless PopCleanup removes it before. The calls are
+// made on the thread, the last registered first. On a plain goroutine PushCleanup returns ErrNotThread.
 func (moduleCalls) PushCleanup(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -138,8 +140,9 @@ func (moduleCalls) PopCleanup(run bool) error {
 	return nil
 }
 
-// AtExit registers f to be called on the calling thread when it ends, after its cleanup handlers and before its destructors,
-// the last registered first. Joiners wait for these calls. On a plain goroutine AtExit returns ErrNotThread.
+// AtExit registers f to be called on the calling thread when it ends, after its cleanup handlers and before its
+// destructors, the last registered first. Joiners wait for these calls. On a plain goroutine AtExit returns
+// ErrNotThread.
 func (moduleCalls) AtExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -148,8 +151,8 @@ func (moduleCalls) AtExit(f func()) error {
 	return err
 }
 
-// AfterExit registers f to be called after the calling thread has ended and its joiners have been woken, on a thread made
-// for these calls, the last registered first. On a plain goroutine AfterExit returns ErrNotThread.
+// AfterExit registers f to be called after the calling thread has ended and its joiners have been woken, on a thread
+// made for these calls, the last registered first. On a plain goroutine AfterExit returns ErrNotThread.
 func (moduleCalls) AfterExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -158,8 +161,8 @@ func (moduleCalls) AfterExit(f func()) error {
 	return err
 }
 
-// OnSwitch has f called on the calling thread each time that it runs again after a wait or a yield; nil: no call from now on.
-// f must neither wait nor yield. On a plain goroutine OnSwitch returns ErrNotThread.
+// OnSwitch has f called on the calling thread each time that it runs again after a wait or a yield; nil: no call from
+// now on. f must neither wait nor yield. On a plain goroutine OnSwitch returns ErrNotThread.
 func (moduleCalls) OnSwitch(f func()) error {
 	x, err := ownRare()
 	if err == nil {
@@ -169,9 +172,9 @@ func (moduleCalls) OnSwitch(f func()) error {
 }
 
 // SetLocal has the calling thread keep a value for the key, for which it has none yet. When the thread ends, after its
-// at-exit callbacks, it calls drop, which takes the value away and returns the call of the destructor; nil: there is nothing
-// to destroy. If destructors set values again the thread calls drop again, destructorRounds times at most. On a plain
-// goroutine SetLocal returns ErrNotThread.
+// at-exit callbacks, it calls drop, which takes the value away and returns the call of the destructor; nil: there is
+// nothing to destroy. If destructors set values again the thread calls drop again, destructorRounds times at most. On a
+// plain goroutine SetLocal returns ErrNotThread.
 func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 	x, err := ownRare()
 	if err == nil {

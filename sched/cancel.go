@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Cancel ends a thread at its next cancellation point: TestCancel, or a wait of a
-// kind that is one (kind.go), in which it may stand already.
+// Cancel ends a thread at its next cancellation point: TestCancel, or a wait of a kind that is one (kind.go), in which
+// it may stand already.
 //
 //	               Cancel sets cancelBit in x.requests; then, under x.mu:
 //	running ────── TestCancel, or when it would wait ─────────────► unwinds
@@ -16,10 +16,9 @@ import (
 //	woken before ─ it keeps what its waker has given it ──────────► goes on
 //
 // A wait is ended by its waker, by one of its bounds, or by the canceller. A BoundedWait is ended by a claim of its
-// ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers
-// the cost. There the lock of the queue decides: the thread that takes the Waiter
-// out under the lock has ended the wait. The canceller has to lock that queue without
-// knowing that it still exists:
+// ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers the cost.
+// There the lock of the queue decides: the thread that takes the Waiter out under the lock has ended the wait. The
+// canceller has to lock that queue without knowing that it still exists:
 //
 //	canceller                              thread
 //	C1 sets requests                       T1 writes w.mu, w.q in Wait, parks
@@ -28,29 +27,24 @@ import (
 //	C3 reads w.q: nil? nothing to do       T4 reads requests: set? locks x.mu before
 //	C4 locks w.mu                             it goes on
 //
-// C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for
-// the canceller, whose x.mu keeps it in its wait while the queue is locked, or C3
-// sees nil. A thread that begins to wait looks at requests first; if it looked before
-// C1, C2 lets it finish what it is about to write.
+// C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for the canceller, whose x.mu keeps it
+// in its wait while the queue is locked, or C3 sees nil. A thread that begins to wait looks at requests first; if it
+// looked before C1, C2 lets it finish what it is about to write.
 //
-// Order of locks: x.mu, then that of the queue. No caller takes x.mu with a queue
-// locked.
+// Order of locks: x.mu, then that of the queue. No caller takes x.mu with a queue locked.
 
 // ErrCanceled is what Join returns for a thread that was cancelled.
 var ErrCanceled = errors.New("marcel: the thread was cancelled")
 
-// Cancel asks the thread to end at its next cancellation point, as by Exit. Its
-// deferred calls, cleanup handlers, callbacks and destructors run, and
-// Join returns ErrCanceled.
+// Cancel asks the thread to end at its next cancellation point, as by Exit. Its deferred calls, cleanup handlers,
+// callbacks and destructors run, and Join returns ErrCanceled.
 //
-// Cancellation points are TestCancel and the waits in a semaphore, a condition (whose mutex the
-// thread gets back first), a mailbox, Select, Join and Sleep, with and without time limits and
-// contexts; of package pioman/io the waits for the kernel. A thread
-// that is blocked in one of these ends at once. A mutex and a barrier are no
-// cancellation points, nor is anything else that blocks (channels,
-// system calls, messages of package nmad, whose waits have a context). If the thread has been given a unit or a message before, it
-// gets that, and ends at its next cancellation point. While
-// it has cancellation disabled the request is kept.
+// Cancellation points are TestCancel and the waits in a semaphore, a condition (whose mutex the thread gets back
+// first), a mailbox, Select, Join and Sleep, with and without time limits and contexts; of package pioman/io the waits
+// for the kernel. A thread that is blocked in one of these ends at once. A mutex and a barrier are no cancellation
+// points, nor is anything else that blocks (channels, system calls, messages of package nmad, whose waits have a
+// context). If the thread has been given a unit or a message before, it gets that, and ends at its next cancellation
+// point. While it has cancellation disabled the request is kept.
 //
 // Cancel does not wait for the end. Any thread or goroutine may call it, more than once. It returns ErrNoThread if the
 // thread has ended.
@@ -115,20 +109,21 @@ func (t *thread) queueHint() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.
 //go:norace
 func (t *thread) currentWaitHint() *BoundedWait { return t.currentWait }
 
-// kindHint returns the kind of the wait: a racy hint, unless the ticket is the same before and after, since the owner sets the kind
-// before Open.
+// kindHint returns the kind of the wait: a racy hint, unless the ticket is the same before and after, since the owner
+// sets the kind before Open.
 //
 //go:norace
 func (b *BoundedWait) kindHint() Kind { return b.kind }
 
-// cancelWait ends the wait of t, if that is a cancellation point. It returns true if the caller has to make t ready. Under x.mu.
+// cancelWait ends the wait of t, if that is a cancellation point. It returns true if the caller has to make t ready.
+// Under x.mu.
 func (t *thread) cancelWait(x *rare) bool {
 	if x.uncancelable || x.waitCanceled {
 		return false
 	}
 	if b := t.currentWaitHint(); b != nil {
-		// The kind is read after the ticket, so it is the kind of the wait that is claimed. The second currentWaitHint tells whether b
-		// still is the wait of t, not that of another thread.
+		// The kind is read after the ticket, so it is the kind of the wait that is claimed. The second currentWaitHint
+		// tells whether b still is the wait of t, not that of another thread.
 		if n := b.ticket.Load(); b.kindHint().cancelEffect() != cancelIgnored && t.currentWaitHint() == b && b.claimFor(nil, n) {
 			x.waitCanceled = true
 			b.wakeUnder(nil)
@@ -152,7 +147,7 @@ func (t *thread) cancelWait(x *rare) bool {
 	return true
 }
 
-// due tells whether the thread, which begins a wait of kind k, is to end instead.
+// due reports whether the thread, which begins a wait of kind k, is to end instead.
 func (x *rare) due(k Kind) bool {
 	return x.requests.Load()&cancelBit != 0 && k.cancelEffect() != cancelIgnored && !x.uncancelable
 }
@@ -168,8 +163,8 @@ func (c *co) refuse(x *rare, k Kind) {
 	}
 }
 
-// EndWait ends the thread if a cancel has ended its last wait. A thread calls it after a wait
-// of a kind that a cancel lets return, when the thread's own state is in order again.
+// EndWait ends the thread if a cancel has ended its last wait. A thread calls it after a wait of a kind that a cancel
+// lets return, when the thread's own state is in order again.
 func (c *co) EndWait() {
 	if c != nil {
 		if x := c.cur.rarePart.Load(); x != nil && x.waitCanceled {
@@ -178,8 +173,8 @@ func (c *co) EndWait() {
 	}
 }
 
-// Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added to. The
-// thread was not woken then. It ends at its next cancellation point.
+// Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added
+// to. The thread was not woken then. It ends at its next cancellation point.
 func (moduleCalls) Interrupted() bool {
 	c := lookup()
 	if c == nil {
@@ -197,9 +192,9 @@ func (moduleCalls) Interrupted() bool {
 	return true
 }
 
-// OnCancel has each Cancel of the calling thread call f, which must not block, until OnCancel(nil): for waits that this package does not
-// know, and that are to be cancellation points. f may still be called a moment later. After OnCancel the caller looks at
-// Canceled: a cancel that came before is not told. On a plain goroutine OnCancel does nothing.
+// OnCancel has each Cancel of the calling thread call f, which must not block, until OnCancel(nil): for waits that this
+// package does not know, and that are to be cancellation points. f may still be called a moment later. After OnCancel
+// the caller looks at Canceled: a cancel that came before is not told. On a plain goroutine OnCancel does nothing.
 //
 //	canceller                            thread
 //	C1 sets requests                     T1 OnCancel: sets onCancelCall, under x.mu
@@ -222,8 +217,8 @@ func (moduleCalls) OnCancel(f func()) {
 // EndWait is Co.EndWait for the calling thread.
 func (moduleCalls) EndWait() { lookup().EndWait() }
 
-// refused tells whether the calling thread, which is about to wait and has locked mu, was cancelled. Then refused unlocks mu and
-// ends the operation.
+// refused reports whether the calling thread, which is about to wait and has locked mu, was cancelled. Then refused
+// unlocks mu and ends the operation.
 func (c *co) refused(x *rare, mu *Spin) bool {
 	k := c.cur.w.kind
 	if !x.due(k) {
@@ -250,21 +245,22 @@ func (c *co) makeUncancelable(x *rare) {
 	c.Leave()
 }
 
-// TestCancel ends the calling thread if Cancel was called for it and it has cancellation enabled. On a plain goroutine it does
-// nothing.
+// TestCancel ends the calling thread if Cancel was called for it and it has cancellation enabled. On a plain goroutine
+// it does nothing.
 func (moduleCalls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
 	}
 }
 
-// Canceled tells whether TestCancel would end the caller.
+// Canceled reports whether TestCancel would end the caller.
 func Canceled() bool {
 	_, x := canceled()
 	return x != nil
 }
 
-// canceled returns the caller and its rare part if the caller was cancelled and has cancellation enabled; otherwise nil.
+// canceled returns the caller and its rare part if the caller was cancelled and has cancellation enabled; otherwise
+// nil.
 func canceled() (*co, *rare) {
 	if c := lookup(); c != nil && !c.base {
 		if x := c.cur.rarePart.Load(); x != nil && x.requests.Load()&cancelBit != 0 && !x.uncancelable {
@@ -274,9 +270,9 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at the
-// end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine SetCancelState does
-// nothing and returns false.
+// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at
+// the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
+// SetCancelState does nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {

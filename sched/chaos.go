@@ -19,9 +19,8 @@ import (
 //   - run queues begin with room for two threads, so that they grow and wrap around;
 //   - thieves take any number of threads from any VP, however far, few or young they are.
 //
-// And each switch checks what the runtime knows of the goroutines and OS threads that take part
-// against what we know of them: what does not agree ends the program at once, where else it
-// would hang, or crash, some time later.
+// And each switch checks what the runtime knows of the goroutines and OS threads that take part against what we know of
+// them: what does not agree ends the program at once, where else it would hang, or crash, some time later.
 //
 // Each Lock of a Spin looks whether it keeps the order of locks (lockorder.go).
 //
@@ -40,8 +39,7 @@ var lockOrder = [...]int{rankRare: 1, rankBubbles: 2, rankQueue: 3, rankThread: 
 // nests: two of that rank may be held at once.
 func (lr lockRank) nests() bool { return lr == rankQueue || lr == rankThread }
 
-// check is for c, which has just been switched to, and has yet to finish what the one before
-// it has left.
+// check is for c, which has just been switched to, and has yet to finish what the one before it has left.
 func (c *co) check() {
 	l := c.l
 	if c.ending {

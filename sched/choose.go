@@ -5,8 +5,8 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// choose takes the next thread of the highest priority that is ready in v's own queue or
-// in a node's above it, but none of a lower priority than low. Holder only.
+// choose takes the next thread of the highest priority that is ready in v's own queue or in a node's above it, but none
+// of a lower priority than low. Holder only.
 func (v *vp) choose(low rank) *thread {
 	if v.disabled.Load() {
 		return nil
@@ -44,10 +44,9 @@ func (v *vp) choose(low rank) *thread {
 	return nil
 }
 
-// chooseRank takes the next thread of rank r from v's own queue, else from its nodes, the innermost
-// first. A node with k VPs goes before v's own queue every k+1st time: so
-// all its VPs together look at it about as often as at a queue of their own, and
-// no thread waits for ever in any of them.
+// chooseRank takes the next thread of rank r from v's own queue, else from its nodes, the innermost first. A node with
+// k VPs goes before v's own queue every k+1st time: so all its VPs together look at it about as often as at a queue of
+// their own, and no thread waits for ever in any of them.
 func (v *vp) chooseRank(r rank, shared bool) *thread {
 	if shared {
 		for n := v.leaf; n != nil; n = n.up {
@@ -99,12 +98,12 @@ func (v *vp) requeue(t *thread) {
 	}
 }
 
-// cpuBound accounts for the time of a VP's CPU-bound threads: those that were preempted when they ran last (cpuBoundRank). Only
-// the holder of the VP uses it.
+// cpuBound accounts for the time of a VP's CPU-bound threads: those that were preempted when they ran last
+// (cpuBoundRank). Only the holder of the VP uses it.
 //
-// CPU-bound threads run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a
-// message on its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until
-// another thread is woken. The debt keeps the idle loop to half of the time at most:
+// CPU-bound threads run in the time that other threads leave. But while the Idle hooks have something to poll for, such
+// as a message on its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread
+// runs until another thread is woken. The debt keeps the idle loop to half of the time at most:
 //
 //	in credit ── the loop has polled a slice longer than they have run ───► in debt: they run at once
 //	in debt ──── they have run as long as the loop had polled ────────────► in credit
@@ -115,18 +114,18 @@ type cpuBound struct {
 	inDebt bool
 }
 
-// looksFirst tells whether the idle loop is to look before a CPU-bound thread runs.
+// looksFirst reports whether the idle loop is to look before a CPU-bound thread runs.
 func (v *vp) looksFirst() bool {
 	return !v.cpuBound.inDebt && v.choices != v.cpuBound.after && !v.sched.hooks.Silent(hooks.Idle)
 }
 
-// putsOff tells whether CPU-bound threads, and nothing else, are ready, while the idle loop looks first.
+// putsOff reports whether CPU-bound threads, and nothing else, are ready, while the idle loop looks first.
 func (v *vp) putsOff() bool {
 	return v.q.present()|v.readyAbove() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
-// looked adds d, the cycles that the idle loop has polled while CPU-bound threads were ready, to the debt. If last is set the
-// loop does not poll first again before another thread has been chosen.
+// looked adds d, the cycles that the idle loop has polled while CPU-bound threads were ready, to the debt. If last is
+// set the loop does not poll first again before another thread has been chosen.
 func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	if cpu.debt += max(d, 0); cpu.debt > slice {
 		cpu.inDebt = true

@@ -11,11 +11,11 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// clock is an OS thread of the scheduler's own, because a VP whose thread computes does nothing else. Every period the clock
-// fires the timer hooks in the name of each VP that is awake, and takes VPs from threads that keep them too long; it ends timed
-// waits when their time is over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing moves the
-// clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws its states. The clock's thread
-// alone uses the fields that are not atomic.
+// clock is an OS thread of the scheduler's own, because a VP whose thread computes does nothing else. Every period the
+// clock fires the timer hooks in the name of each VP that is awake, and takes VPs from threads that keep them too long;
+// it ends timed waits when their time is over. A thread that polls fires the timer hooks of its VP itself (poll.go).
+// When nothing moves the clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws
+// its states. The clock's thread alone uses the fields that are not atomic.
 type clock struct {
 	s          *Scheduler
 	word       atomic.Uint32 // futex: what the clock was woken for
@@ -40,8 +40,8 @@ type vpWatch struct {
 const (
 	// sleepAfter is how many periods without any movement pass before the clock falls asleep.
 	sleepAfter = 20
-	// stuckLook bounds that sleep, in ns, while a thread holds a VP without
-	// moving: it may compute, and its hooks may find something.
+	// stuckLook bounds that sleep, in ns, while a thread holds a VP without moving: it may compute, and its hooks may
+	// find something.
 	stuckLook = 50_000_000
 )
 
@@ -66,7 +66,7 @@ func (ck *clock) wake(why uint32) {
 	futexWake(&ck.word)
 }
 
-// clockAsleep tells whether the clock is asleep.
+// clockAsleep reports whether the clock is asleep.
 func (s *Scheduler) clockAsleep() bool { return s.wants.Load()&wantsClock != 0 }
 
 // wakeClock wakes the clock if it is asleep, so that the Timer hooks fire again.
@@ -76,8 +76,8 @@ func (s *Scheduler) wakeClock() {
 	}
 }
 
-// hurry makes sure that the clock is awake at time at, in ns. The caller has lowered the next of a wheel to at; hurry then reads
-// wakeAt. The clock stores wakeAt, then reads next. So one of the two sees what the other has written.
+// hurry makes sure that the clock is awake at time at, in ns. The caller has lowered the next of a wheel to at; hurry
+// then reads wakeAt. The clock stores wakeAt, then reads next. So one of the two sees what the other has written.
 func (ck *clock) hurry(at int64) {
 	for {
 		until := ck.wakeAt.Load()
@@ -173,8 +173,8 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	return limit
 }
 
-// tick is the work of a period: it fires the Timer hooks and inspects each VP. It tells whether anything moves, so that the
-// clock stays awake.
+// tick is the work of a period: it fires the Timer hooks and inspects each VP. It tells whether anything moves, so that
+// the clock stays awake.
 func (ck *clock) tick(now int64) (moves bool) {
 	s := ck.s
 	count(&ck.ticks, 1)
@@ -250,8 +250,8 @@ const (
 	waitGap  = 30_000 // ns: until the next look after the clock has found a thread that waited in Go
 )
 
-// trim ends spare LWPs and idle runners that were not needed since the last call. If the
-// program has set GOMAXPROCS meanwhile it raises that by what the LWPs hold.
+// trim ends spare LWPs and idle runners that were not needed since the last call. If the program has set GOMAXPROCS
+// meanwhile it raises that by what the LWPs hold.
 func (ck *clock) trim(now int64) {
 	ck.trimAt = now + int64(ck.s.cfg.SpareTime)
 	go machine.HeedProcs() // it may stop the world

@@ -8,12 +8,14 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Co (coroutine) is the scheduler's part of a goroutine to which it can switch. Enter and Visit return that of the calling
-// thread; nil stands for a plain goroutine. All exported methods accept nil. Only the goroutine itself may call them.
+// Co (coroutine) is the scheduler's part of a goroutine to which it can switch. Enter and Visit return that of the
+// calling thread; nil stands for a plain goroutine. All exported methods accept nil. Only the goroutine itself may call
+// them.
 type Co = co
 
-// co is a goroutine to which the scheduler switches: a runner, which runs threads, or the base of an LWP. The goroutine itself
-// uses the fields while it runs, and the co that switches to it while it is parked, except where a field says otherwise.
+// co is a goroutine to which the scheduler switches: a runner, which runs threads, or the base of an LWP. The goroutine
+// itself uses the fields while it runs, and the co that switches to it while it is parked, except where a field says
+// otherwise.
 //
 // A co fills two cache lines, and Go's size class of 128 bytes: each parked thread has one.
 type co struct {
@@ -76,9 +78,9 @@ const (
 	opEnd                     // ready it: it is a runner that ends, as a goroutine
 )
 
-// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and no taker can take it. A
-// thread that has lost its VP waits in Enter until it has one again. On a plain goroutine, and in an idle hook, Enter returns
-// nil. Between Enter and Leave nothing may block except Wait, and no code of users may run.
+// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and no taker can take
+// it. A thread that has lost its VP waits in Enter until it has one again. On a plain goroutine, and in an idle hook,
+// Enter returns nil. Between Enter and Leave nothing may block except Wait, and no code of users may run.
 func Enter() *Co {
 	c := lookup()
 	if c == nil {
@@ -92,9 +94,9 @@ func Enter() *Co {
 	return c
 }
 
-// Visit is Enter for an operation that must not block, such as releasing a semaphore. It does not wait: a thread that has lost
-// its VP is an outsider, as are goroutines and idle hooks, which run on the base of an LWP. To an outsider Visit returns nil.
-// Wait is not allowed before Leave.
+// Visit is Enter for an operation that must not block, such as releasing a semaphore. It does not wait: a thread that
+// has lost its VP is an outsider, as are goroutines and idle hooks, which run on the base of an LWP. To an outsider
+// Visit returns nil. Wait is not allowed before Leave.
 func Visit() *Co {
 	c := lookup()
 	if c == nil {
@@ -158,9 +160,9 @@ func (c *co) regains() bool {
 	}
 }
 
-// comeBack is the slow path of Enter, for a thread that does not find its VP its own at once. If a taker has borrowed the
-// VP, c waits the moment until it is given back. Otherwise c claims the VP if that is free, or parks until a VP runs
-// it again. A base is no thread: comeBack returns nil.
+// comeBack is the slow path of Enter, for a thread that does not find its VP its own at once. If a taker has borrowed
+// the VP, c waits the moment until it is given back. Otherwise c claims the VP if that is free, or parks until a VP
+// runs it again. A base is no thread: comeBack returns nil.
 func (c *co) comeBack() *co {
 	if c.base {
 		return nil
@@ -196,9 +198,9 @@ func (c *co) leaveBlocking() {
 	c.l.blockingCo.CompareAndSwap(c, nil)
 }
 
-// rejoin is for a thread whose OS thread was taken back while it waited in Go. It queues
-// itself, parks as a goroutine, and goes on when a base has switched to it. If it has locked its OS
-// thread meanwhile it goes on when it is passed a VP.
+// rejoin is for a thread whose OS thread was taken back while it waited in Go. It queues itself, parks as a goroutine,
+// and goes on when a base has switched to it. If it has locked its OS thread meanwhile it goes on when it is passed a
+// VP.
 func (c *co) rejoin() {
 	t := c.cur
 	if h := c.guess; h != nil {
@@ -228,11 +230,11 @@ func (c *co) rejoin() {
 	}
 }
 
-// switchTo parks c, which holds its VP, and runs t, or the base if t is nil. All switches go
-// through it, so that the return from direct.Switch has one address, which the CPU predicts. A runner without a
-// thread (opPool) runs fresh threads from here and does not return to its caller.
-// The compiler must not inline switchTo, as it does with a profile: then each caller has a return
-// from direct.Switch of its own, and a spawn with its join takes 84 ns instead of 67.
+// switchTo parks c, which holds its VP, and runs t, or the base if t is nil. All switches go through it, so that the
+// return from direct.Switch has one address, which the CPU predicts. A runner without a thread (opPool) runs fresh
+// threads from here and does not return to its caller. The compiler must not inline switchTo, as it does with a
+// profile: then each caller has a return from direct.Switch of its own, and a spawn with its join takes 84 ns instead
+// of 67.
 //
 //go:noinline
 func (c *co) switchTo(t *thread, o switchOp) {
@@ -333,8 +335,8 @@ func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	return false
 }
 
-// noteRun is the rare part of a switch to t on l: it samples how long t has waited since it was woken, and records the switch in
-// a trace. Holder only.
+// noteRun is the rare part of a switch to t on l: it samples how long t has waited since it was woken, and records the
+// switch in a trace. Holder only.
 func (v *vp) noteRun(t *thread, l *lwp) {
 	if t.wokenAt != 0 {
 		v.sampleWake(t)
@@ -375,7 +377,8 @@ func (c *co) resumed() {
 	t.w.kind = InOther // after resumedSlow, which reads the kind of the wait
 }
 
-// resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part asks for.
+// resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part
+// asks for.
 func (c *co) resumedSlow() {
 	v := c.vpHint()
 	if !v.sched.hooks.Silent(hooks.Switch) {

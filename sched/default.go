@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// envVPs is the environment variable with the number of virtual processors of the default scheduler. If it is not empty it
-// overrides Configure.
+// envVPs is the environment variable with the number of virtual processors of the default scheduler. If it is not empty
+// it overrides Configure.
 const envVPs = "PM2_VPS"
 
 // The default scheduler.
@@ -22,18 +22,17 @@ var (
 	onDefault []func(*Scheduler) // what OnDefault was given; under defMu
 )
 
-// OnDefault has f called with each default scheduler that starts from now on, before its first thread. f must neither block
-// for long nor call Default. Package marcel/view uses it to trace and serve the scheduler as the environment asks, and an
-// enabled engine of pioman to attach itself.
+// OnDefault has f called with each default scheduler that starts from now on, before its first thread. f must neither
+// block for long nor call Default. Package marcel/view uses it to trace and serve the scheduler as the environment
+// asks, and an enabled engine of pioman to attach itself.
 func OnDefault(f func(*Scheduler)) {
 	defMu.Lock()
 	defer defMu.Unlock()
 	onDefault = append(onDefault, f)
 }
 
-// Default returns the scheduler that package-level functions use. The first call
-// starts it, and so does the first call after it was stopped. Default panics if the scheduler
-// cannot start.
+// Default returns the scheduler that package-level functions use. The first call starts it, and so does the first call
+// after it was stopped. Default panics if the scheduler cannot start.
 func Default() *Scheduler {
 	if s := Running(); s != nil {
 		return s

@@ -16,13 +16,12 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// isDirect says that threads are switched straight from stack to stack, on bound OS threads.
-// This file has what that needs of Linux, on the platforms of package direct; portable.go has
-// its counterparts.
+// isDirect says that threads are switched straight from stack to stack, on bound OS threads. This file has what that
+// needs of Linux, on the platforms of package direct; portable.go has its counterparts.
 const isDirect = true
 
-// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil
-// on any other goroutine. The goroutine itself has it, and keeps it alive on its stack.
+// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil on any other goroutine. The
+// goroutine itself has it, and keeps it alive on its stack.
 var lookup = *(*func() *co)(unsafe.Pointer(&direct.Own))
 
 // keep records that goroutine g is c's, or no co's if c is nil, for lookup.
@@ -57,10 +56,10 @@ func hasMembarrier() bool { return kernel.HasMembarrier() }
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// giveWay lets the kernel run another OS thread on this CPU. The caller keeps its P meanwhile: OS threads that take turns come
-// back in a moment, and a system call that Go knows of, with a monitor that wakes every 20 us to take the P, costs more than the
-// turn. But a busy kernel may not run a thread that yields for seconds, and the collector would wait for its P. So after a long
-// turn the next ones are system calls that Go knows of, for turnTrust times as long.
+// giveWay lets the kernel run another OS thread on this CPU. The caller keeps its P meanwhile: OS threads that take
+// turns come back in a moment, and a system call that Go knows of, with a monitor that wakes every 20 us to take the P,
+// costs more than the turn. But a busy kernel may not run a thread that yields for seconds, and the collector would
+// wait for its P. So after a long turn the next ones are system calls that Go knows of, for turnTrust times as long.
 func giveWay() {
 	began := asm.Cycles()
 	if began < tellGoUntil.Load() {
@@ -83,8 +82,8 @@ func gettid() int { return unix.Gettid() }
 // interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
 func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// classed tells whether the process has got a scheduling class from outside (chrt, a service manager), which its OS threads
-// inherit from each other. The first LWP that starts reads it.
+// classed reports whether the process has got a scheduling class from outside (chrt, a service manager), which its OS
+// threads inherit from each other. The first LWP that starts reads it.
 var classed = sync.OnceValue(func() bool { return kernel.Policy(unix.Getpid()) != schedOther })
 
 // setAttr sets policy and slice of an OS thread, unless the process has a class of its own; failure is harmless.

@@ -97,8 +97,8 @@ func (s *Scheduler) unbar() {
 	}
 }
 
-// bar keeps t if no VP on which it may run is enabled. EnableVP and SetVPs change that first,
-// and then call unbar; bar holds the lock and looks.
+// bar keeps t if no VP on which it may run is enabled. EnableVP and SetVPs change that first, and then call unbar; bar
+// holds the lock and looks.
 func (s *Scheduler) bar(t *thread) bool {
 	s.barred.mu.Lock()
 	defer s.barred.mu.Unlock()
@@ -123,9 +123,9 @@ func (v *vp) purge() {
 	v.guard()
 }
 
-// clear purges a disabled VP, unless its holder will: one inside the scheduler looks
-// at the inbox before it runs the next thread, or releases the VP, which clears; one
-// in user code is asked again by the clock, and loses the VP after a slice.
+// clear purges a disabled VP, unless its holder will: one inside the scheduler looks at the inbox before it runs the
+// next thread, or releases the VP, which clears; one in user code is asked again by the clock, and loses the VP after a
+// slice.
 func (v *vp) clear() {
 	for v.disabled.Load() && v.inbox.Load() != v.sortRequest {
 		old, ok := v.borrow()

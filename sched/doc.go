@@ -23,10 +23,10 @@
 // The documentation of package marcel has the picture of threads, VPs, LWPs and CPUs. A VP has run queues; an LWP is a
 // goroutine locked to an OS thread that is bound to the CPU of its VP.
 //
-// Why another scheduler? Go's cannot be told where to run a goroutine, and does not tell when a core falls idle. This one
-// can do both. Its threads are goroutines that it switches itself, straight from stack to stack (package direct), on OS
-// threads that stay on their CPU. At its idle, context-switch and timer points it fires hooks (package hooks), from which
-// a progress engine polls networks.
+// Why another scheduler? Go's cannot be told where to run a goroutine, and does not tell when a core falls idle. This
+// one can do both. Its threads are goroutines that it switches itself, straight from stack to stack (package direct),
+// on OS threads that stay on their CPU. At its idle, context-switch and timer points it fires hooks (package hooks),
+// from which a progress engine polls networks.
 //
 // A thread that cannot go on does not stop the others of its VP:
 //
@@ -43,11 +43,11 @@
 // Errors about a thread begin with "marcel:", the package from which programs have them; errors about a scheduler begin
 // with "sched:".
 //
-// On platforms and Go releases that package direct does not know, and with the build tag
-// portable, the Go scheduler switches the threads, on OS threads that are not bound. This is the portable mode; the first
-// scheduler of a program says so on standard error (docs/platforms.md).
+// On platforms and Go releases that package direct does not know, and with the build tag portable, the Go scheduler
+// switches the threads, on OS threads that are not bound. This is the portable mode; the first scheduler of a program
+// says so on standard error (docs/platforms.md).
 //
-// README.md, beside the code, has the protocols: the switch, the VP's word, waking, threads that keep their VP or their OS
-// thread, requests and stealing, ends, the order of locks. IDLE.md draws what sleeps and what is waking. Some of them are
-// checked as models (testdata/spin).
+// README.md, beside the code, has the protocols: the switch, the VP's word, waking, threads that keep their VP or their
+// OS thread, requests and stealing, ends, the order of locks. IDLE.md draws what sleeps and what is waking. Some of
+// them are checked as models (testdata/spin).
 package sched

@@ -7,9 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Dump writes what each VP and each OS thread does, to find
-// a thread that does not move. The figures are racy: they change while Dump reads them, so it
-// reads each pointer once.
+// Dump writes what each VP and each OS thread does, to find a thread that does not move. The figures are racy: they
+// change while Dump reads them, so it reads each pointer once.
 //
 //go:norace
 func (s *Scheduler) Dump(w io.Writer) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Histogram counts durations by powers of two: element i those from 2^(i-1) up to,
-// but not including, 2^i ns; the last one also what is longer (from 2 minutes on).
+// Histogram counts durations by powers of two: element i those from 2^(i-1) up to, but not including, 2^i ns; the last
+// one also what is longer (from 2 minutes on).
 type Histogram [38]uint64
 
 // Count returns the number of durations.
@@ -18,8 +18,8 @@ func (hist *Histogram) Count() (n uint64) {
 	return n
 }
 
-// Quantile returns an upper bound, a power of two, of the shortest q of the
-// durations (0 < q <= 1); 0 if there are none.
+// Quantile returns an upper bound, a power of two, of the shortest q of the durations (0 < q <= 1); 0 if there are
+// none.
 func (hist *Histogram) Quantile(q float64) time.Duration {
 	n := hist.Count()
 	if n == 0 {

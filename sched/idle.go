@@ -24,8 +24,8 @@ type idleState struct {
 	lowWater int    // of them since trim
 }
 
-// The number of LWPs. A VP keeps spareLWPs spares; a further one ends after Config.SpareTime in which the VP has not needed it.
-// Of Config.MaxLWPs, sureLWPs are reserved for each VP, however many the other VPs use.
+// The number of LWPs. A VP keeps spareLWPs spares; a further one ends after Config.SpareTime in which the VP has not
+// needed it. Of Config.MaxLWPs, sureLWPs are reserved for each VP, however many the other VPs use.
 const (
 	spareLWPs        = 2
 	sureLWPs         = 2
@@ -98,7 +98,8 @@ func (idle *idleState) pop() (l *lwp) {
 	return l
 }
 
-// remove takes l out of the reserve. It returns false if an LWP or a thread has popped l already; the popper gives l an order.
+// remove takes l out of the reserve. It returns false if an LWP or a thread has popped l already; the popper gives l an
+// order.
 func (idle *idleState) remove(l *lwp) bool {
 	idle.mu.Lock()
 	defer idle.mu.Unlock()
@@ -112,7 +113,7 @@ func (idle *idleState) remove(l *lwp) bool {
 	return false
 }
 
-// surplus tells whether there are more spares than a VP keeps.
+// surplus reports whether there are more spares than a VP keeps.
 func (idle *idleState) surplus() bool {
 	idle.mu.Lock()
 	defer idle.mu.Unlock()

@@ -1,22 +1,21 @@
 package sched
 
-// A thread that is not begun when another one joins it, on the VP in whose queue it waits,
-// runs at once, in its joiner's place: the joiner parks, and goes on when the joined thread
-// ends, by two switches and no queue. So trees of threads that fork and join go depth-first,
-// and need as many stacks as they are deep.
+// A thread that is not begun when another one joins it, on the VP in whose queue it waits, runs at once, in its
+// joiner's place: the joiner parks, and goes on when the joined thread ends, by two switches and no queue. So trees of
+// threads that fork and join go depth-first, and need as many stacks as they are deep.
 //
 //	queued on VP v ── withdraw: its joiner, holding v ──────────────► begins, at once
 //	begins ────────── ends: its runner switches back to the joiner ─► ended; Join returns
 //	begun ─────────── waits in turn: settleJoiner ──────────────────► the joiner stands in joiners
 //
-// The oldest thread of a queue with several is left there: it is next anyway, and then the
-// runner that begins it goes on with the others, without a switch.
+// The oldest thread of a queue with several is left there: it is next anyway, and then the runner that begins it goes
+// on with the others, without a switch.
 
 // joinLook is how many places from either end of the run queue a joiner looks for the thread.
 const joinLook = 16
 
-// withdraw takes h's thread, if it is not begun and may run here at once, out of the queue
-// of the VP that c holds; false: it is not there, or not near its ends.
+// withdraw takes h's thread, if it is not begun and may run here at once, out of the queue of the VP that c holds;
+// false: it is not there, or not near its ends.
 func (c *co) withdraw(h Thread) bool {
 	t, v := h.t, c.l.vp
 	if t.isBegun() || t.class.load() != 0 || v.q.nonDefault&^lifoBit != 0 || c.stays {
@@ -56,8 +55,8 @@ func (c *co) joinNow(t *thread) {
 	c.resumed()
 }
 
-// settleJoiner has the joiner of the thread on c, which does not end at once, stand in the
-// line of joiners, where a cancel finds it. The caller holds c's VP, or is its base.
+// settleJoiner has the joiner of the thread on c, which does not end at once, stand in the line of joiners, where a
+// cancel finds it. The caller holds c's VP, or is its base.
 func (c *co) settleJoiner() {
 	j := c.joiner
 	c.joiner = nil
@@ -74,8 +73,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs its functions, possibly at the same time, and returns when all have returned: the first on the caller, the others as
-// threads. The caller runs itself those that no VP has begun by then.
+// Do runs its functions, possibly at the same time, and returns when all have returned: the first on the caller, the
+// others as threads. The caller runs itself those that no VP has begun by then.
 func (moduleCalls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
@@ -92,8 +91,7 @@ func (moduleCalls) Do(first func(), others ...func()) {
 	}
 }
 
-// recall takes the thread, if it is not begun, back: its function is the caller's to call, and
-// the thread has ended.
+// recall takes the thread, if it is not begun, back: its function is the caller's to call, and the thread has ended.
 func (h Thread) recall() bool {
 	c := Enter()
 	if c == nil || !c.withdraw(h) {
@@ -128,8 +126,7 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 	return alive
 }
 
-// UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
-// serve another thread by now.
+// UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may serve another thread by now.
 func (moduleCalls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
 	c := Visit()

@@ -57,7 +57,8 @@ const (
 )
 
 // cancelEffects has the effect on each kind of wait; the default is cancelIgnored. A cancel ignores a wait without a
-// kind, because its caller may have state to put in order. Locks and barriers are no cancellation points in POSIX either.
+// kind, because its caller may have state to put in order. Locks and barriers are no cancellation points in POSIX
+// either.
 var cancelEffects = [kinds]cancelEffect{
 	InSemaphore: cancelUnwinds, InJoin: cancelUnwinds, InSleep: cancelUnwinds, InMailbox: cancelUnwinds,
 	InCond: cancelReturns, InSelect: cancelReturns, // mutexes have to be locked again

@@ -6,16 +6,17 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Some functions wait in Go (a channel, a net.Conn) before they call the scheduler. A thread that does so keeps its VP's OS
-// thread until the scheduler takes that back, which costs some tens of microseconds. So the scheduler learns such functions and
-// begins their next threads as goroutines: such a thread has all that a thread has (Self, Join, keys, cancel), and no VP until
-// its first call, which queues it.
+// Some functions wait in Go (a channel, a net.Conn) before they call the scheduler. A thread that does so keeps its
+// VP's OS thread until the scheduler takes that back, which costs some tens of microseconds. So the scheduler learns
+// such functions and begins their next threads as goroutines: such a thread has all that a thread has (Self, Join,
+// keys, cancel), and no VP until its first call, which queues it.
 
-// habit is an entry of the table of functions that wait in Go first. A function gets a point for each thread that does so. It
-// loses one for each thread that was begun as a goroutine and called the scheduler, or ended, without having waited in Go.
+// habit is an entry of the table of functions that wait in Go first. A function gets a point for each thread that does
+// so. It loses one for each thread that was begun as a goroutine and called the scheduler, or ended, without having
+// waited in Go.
 //
-// The table is global, as code is, and approximate: two functions may have the same entry. The second one takes the entry over
-// when the first has no points left. Any thread may use the table at any time.
+// The table is global, as code is, and approximate: two functions may have the same entry. The second one takes the
+// entry over when the first has no points left. Any thread may use the table at any time.
 type habit struct {
 	code  atomic.Uintptr // the function: see codeOf; 0: none
 	score atomic.Int32   // its points
@@ -92,8 +93,8 @@ func strongHabit(b Body) *habit {
 	return h
 }
 
-// scoreGuess gives habit h a point, or takes one. c was begun as a goroutine because of h and calls the scheduler for the
-// first time: h was right if c has waited in Go by then. The runtime keeps the reason of a goroutine's last wait.
+// scoreGuess gives habit h a point, or takes one. c was begun as a goroutine because of h and calls the scheduler for
+// the first time: h was right if c has waited in Go by then. The runtime keeps the reason of a goroutine's last wait.
 func (c *co) scoreGuess(h *habit) {
 	c.guess = nil
 	if direct.ByChoice(c.seat.G) {
@@ -109,7 +110,8 @@ type Wrapper struct{ code uintptr }
 
 func (Wrapper) wraps() {}
 
-// beganTickHint returns the tick of c's VP at which c's thread began: a racy hint; at worst it is the tick of the thread before.
+// beganTickHint returns the tick of c's VP at which c's thread began: a racy hint; at worst it is the tick of the
+// thread before.
 //
 //go:norace
 func (c *co) beganTickHint() uint32 { return c.beganTick }

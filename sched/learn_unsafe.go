@@ -16,8 +16,8 @@ func (moduleCalls) WrapperOf(f any) Wrapper {
 	return Wrapper{}
 }
 
-// code is codeOf of t's body for a caller that does not hold t: a racy hint, since t may get another body while code reads it.
-// 0: there is no body.
+// code is codeOf of t's body for a caller that does not hold t: a racy hint, since t may get another body while code
+// reads it. 0: there is no body.
 //
 //go:norace
 func (t *thread) code() uintptr {
@@ -25,8 +25,8 @@ func (t *thread) code() uintptr {
 	return codeAt(words[0], words[1])
 }
 
-// codeAt is codeOf of the Body whose two words are kind and data. A function value, and a Body with a Wrapper, begin with the
-// address of the function's code.
+// codeAt is codeOf of the Body whose two words are kind and data. A function value, and a Body with a Wrapper, begin
+// with the address of the function's code.
 //
 //go:norace
 func codeAt(kind, data unsafe.Pointer) uintptr {

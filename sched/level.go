@@ -7,15 +7,14 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Level says on the run queue of which topology level a thread waits when it is
-// ready. The zero Level stands for the VP's own queue, from which only thieves take
-// it away. On the queue of an item, such as a cache, every VP below that item takes
-// its turn, with priorities respected across all of them; it costs a lock. This is
-// Marcel's choice of a run queue for a thread.
+// Level says on the run queue of which topology level a thread waits when it is ready. The zero Level stands for the
+// VP's own queue, from which only thieves take it away. On the queue of an item, such as a cache, every VP below that
+// item takes its turn, with priorities respected across all of them; it costs a lock. This is Marcel's choice of a run
+// queue for a thread.
 type Level uint8
 
-// LevelOf returns the level of the items of a kind. A thread with that level waits on the queue of the item that contains the
-// VP on which it is spawned. Where the machine has no items of the kind, the next larger kind counts.
+// LevelOf returns the level of the items of a kind. A thread with that level waits on the queue of the item that
+// contains the VP on which it is spawned. Where the machine has no items of the kind, the next larger kind counts.
 func LevelOf(k topo.Kind) Level { return Level(k) + 1 }
 
 // String is the name of the level's items, "VP" for the zero Level.
@@ -53,11 +52,10 @@ func (v *vp) nodeAt(l Level) *queueNode {
 // ErrNoItem says that a scheduler has no VP below an item: the item is of another topology, or has no VPs.
 var ErrNoItem = errors.New("marcel: the scheduler has no VPs there")
 
-// Place says on the run queue of which item of its scheduler's topology the thread
-// waits from now on when it is ready: every VP below takes its turn. Nil stands for
-// the VP's own queue. If the thread is ready it moves at once; if it runs, the change
-// counts from its next scheduling point on. Place does not block. It fails with
-// ErrNoItem, and with ErrNoThread for the zero Thread and one that has ended.
+// Place says on the run queue of which item of its scheduler's topology the thread waits from now on when it is ready:
+// every VP below takes its turn. Nil stands for the VP's own queue. If the thread is ready it moves at once; if it
+// runs, the change counts from its next scheduling point on. Place does not block. It fails with ErrNoItem, and with
+// ErrNoThread for the zero Thread and one that has ended.
 func (h Thread) Place(it *topo.Item) error {
 	if h.t == nil || h.needRare() == nil {
 		return ErrNoThread
@@ -101,8 +99,8 @@ func (h Thread) Weight() int {
 // WakeOn is Place, by the name that the entities of a bubble have in common.
 func (h Thread) WakeOn(it *topo.Item) error { return h.Place(it) }
 
-// Item returns the item of the topology on whose run queue the thread waits when it
-// is ready; nil if that is its VP's own, or it has ended.
+// Item returns the item of the topology on whose run queue the thread waits when it is ready; nil if that is its VP's
+// own, or it has ended.
 func (h Thread) Item() *topo.Item {
 	if h.rare() == nil || h.Ended() {
 		return nil

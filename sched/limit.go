@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Limit says when a waiter gives up, and where in its queue it stands. With the zero Limit the waiter never gives up, and
-// stands at the end.
+// Limit says when a waiter gives up, and where in its queue it stands. With the zero Limit the waiter never gives up,
+// and stands at the end.
 type Limit struct {
 	Context context.Context // the waiter gives up when it is done, with its cause as the error; nil: no context
 	Timeout time.Duration   // the waiter gives up after that, with context.DeadlineExceeded; 0: no limit; negative: at once
@@ -14,19 +14,17 @@ type Limit struct {
 	Note    any             // what the waker of this waiter finds: see Waiter.Note
 }
 
-// WaitUntil is Wait with a Limit: for threads and for plain goroutines (nil c).
-// As with Wait the caller holds mu, which guards q and is unlocked on return, and
-// the operation that Enter began is over.
+// WaitUntil is Wait with a Limit: for threads and for plain goroutines (nil c). As with Wait the caller holds mu, which
+// guards q and is unlocked on return, and the operation that Enter began is over.
 //
-// There are two outcomes. If a waker has woken the caller the error is nil, given tells whether the waker used Give, and
-// what the waker did for this waiter is the caller's, even if the limit has been reached meanwhile. If the caller has given
-// up the error says why; the caller stands in q no more, no waker has woken it and none will, and Pop goes on to the next
-// waiter. Then no unit and no message was taken for the caller, so it has nothing to give back; but what it has noted itself
-// when it began to wait, such as a count of waiters, it takes back itself, under mu.
+// There are two outcomes. If a waker has woken the caller the error is nil, given tells whether the waker used Give,
+// and what the waker did for this waiter is the caller's, even if the limit has been reached meanwhile. If the caller
+// has given up the error says why; the caller stands in q no more, no waker has woken it and none will, and Pop goes on
+// to the next waiter. Then no unit and no message was taken for the caller, so it has nothing to give back; but what it
+// has noted itself when it began to wait, such as a count of waiters, it takes back itself, under mu.
 //
-// The methods of the context are called with neither mu nor the VP held. A
-// thread that waits under a context allocates (context.AfterFunc) unless that
-// can never be done; a time limit alone does not.
+// The methods of the context are called with neither mu nor the VP held. A thread that waits under a context allocates
+// (context.AfterFunc) unless that can never be done; a time limit alone does not.
 func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error) {
 	if lim.Timeout < 0 {
 		mu.Unlock()
@@ -77,8 +75,9 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	return b.outcome(lim.Context, q, mu)
 }
 
-// waitOutside is the fast wait of a goroutine: only its waker ends it, so there is no ticket. Of a BoundedWait it uses the
-// first node, and the channel on which a goroutine sleeps. Inlined, it would widen the frame of a thread's fast wait.
+// waitOutside is the fast wait of a goroutine: only its waker ends it, so there is no ticket. Of a BoundedWait it uses
+// the first node, and the channel on which a goroutine sleeps. Inlined, it would widen the frame of a thread's fast
+// wait.
 //
 //go:noinline
 func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
@@ -104,8 +103,8 @@ func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
 	return given
 }
 
-// boundedWait returns the closed BoundedWait of a WaitUntil. Its first node stands in the queue, its last one is for the time
-// limit, and node 1 for a context.
+// boundedWait returns the closed BoundedWait of a WaitUntil. Its first node stands in the queue, its last one is for
+// the time limit, and node 1 for a context.
 func (c *co) boundedWait(lim Limit) (b *BoundedWait) {
 	var t *thread
 	if c != nil {

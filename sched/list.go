@@ -67,12 +67,10 @@ type ThreadInfo struct {
 	Work ThreadWork `json:"work,omitzero"` // zero unless threads are counted: see observe.CountThreads
 }
 
-// Threads lists the threads of s that live, by number, without stopping them. Each
-// was in the stated state at some moment during the call. A thread that begins or ends
-// meanwhile may be in the list or not, and a thread on its way between two VPs may be
-// missing. The call costs running threads nothing. It finds threads that have begun by
-// their runners, and seeds in the run queues, each of which it borrows for a
-// moment, as a thief does.
+// Threads lists the threads of s that live, by number, without stopping them. Each was in the stated state at some
+// moment during the call. A thread that begins or ends meanwhile may be in the list or not, and a thread on its way
+// between two VPs may be missing. The call costs running threads nothing. It finds threads that have begun by their
+// runners, and seeds in the run queues, each of which it borrows for a moment, as a thief does.
 func (s *Scheduler) Threads() []ThreadInfo {
 	var all []ThreadInfo
 	for _, c := range registered.all() {
@@ -132,8 +130,8 @@ func (bd *barred) threads() []Thread {
 	}
 }
 
-// onCo adds the thread that runs on c to all, if it is one of s. All reads are racy. Descriptors and cos stay in memory, so what
-// onCo finds is a thread, but perhaps one that has just ended.
+// onCo adds the thread that runs on c to all, if it is one of s. All reads are racy. Descriptors and cos stay in
+// memory, so what onCo finds is a thread, but perhaps one that has just ended.
 //
 //go:norace
 func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
@@ -181,8 +179,8 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	return StateBlocked, t.w.kind
 }
 
-// queueAddress returns the address of the wait queue in which t stands; 0 if t stands in none, in several, or in one of its own.
-// k is the kind of the wait.
+// queueAddress returns the address of the wait queue in which t stands; 0 if t stands in none, in several, or in one of
+// its own. k is the kind of the wait.
 //
 //go:norace
 func (t *thread) queueAddress(k Kind) uintptr {

@@ -1,9 +1,8 @@
 package sched
 
-// lockRank is the place of a Spin in the order of locks: a holder of one locks only those of
-// a higher rank, or, where the table says so, of the same. TryLock may try any. A build with the
-// tag chaos checks it at each Lock, by the table in chaos.go. sync.Mutexes of this package (lwps.mu) are
-// leaves: nothing is locked under them.
+// lockRank is the place of a Spin in the order of locks: a holder of one locks only those of a higher rank, or, where
+// the table says so, of the same. TryLock may try any. A build with the tag chaos checks it at each Lock, by the table
+// in chaos.go. sync.Mutexes of this package (lwps.mu) are leaves: nothing is locked under them.
 //
 // A queue's lock stays locked until its waiter is parked, so that the locks of what chooses the
 // next thread (nodes, barred, idle) come after all of those that a wait may stand under.

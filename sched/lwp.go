@@ -11,10 +11,10 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// lwp is an OS thread, bound to the CPU of its VP. A goroutine of its own, the base, is locked to it and runs the idle loop there.
-// An LWP holds its VP, or sleeps as a spare, or runs one thread without a VP, which that thread has given away (Blocking) or has
-// lost in a system call. In the portable mode an LWP is only a goroutine. The co that runs on the LWP uses its fields, except
-// where a field says otherwise.
+// lwp is an OS thread, bound to the CPU of its VP. A goroutine of its own, the base, is locked to it and runs the idle
+// loop there. An LWP holds its VP, or sleeps as a spare, or runs one thread without a VP, which that thread has given
+// away (Blocking) or has lost in a system call. In the portable mode an LWP is only a goroutine. The co that runs on
+// the LWP uses its fields, except where a field says otherwise.
 type lwp struct {
 	id       uint32       // its number, from 1: see lwps
 	coID     uint32       // the co.id of a co that runs on it
@@ -108,8 +108,8 @@ func (l *lwp) attach() {
 	l.setPolicy(schedOther)
 }
 
-// live is the loop of an LWP: it serves while it holds the VP, then sleeps until it gets an order, and returns when the order is to
-// end. o is an order that l has already got; 0: none. A hook that calls Goexit does not end the LWP.
+// live is the loop of an LWP: it serves while it holds the VP, then sleeps until it gets an order, and returns when the
+// order is to end. o is an order that l has already got; 0: none. A hook that calls Goexit does not end the LWP.
 func (l *lwp) live(holding bool, o spareOrder) {
 	defer func() {
 		if l.ending {
@@ -158,8 +158,8 @@ func (l *lwp) obtain(o spareOrder) bool {
 		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
-	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile the Sleeper may have refused another LWP, because l
-	// was in it, and that LWP sleeps on its futex.
+	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile the Sleeper may have refused another LWP,
+	// because l was in it, and that LWP sleeps on its futex.
 	look := l.mustLook || o == toPoll
 	l.mustLook = false
 	if look && v.disabled.Load() {
@@ -176,8 +176,8 @@ func (l *lwp) obtain(o spareOrder) bool {
 	return false
 }
 
-// resume runs t until another co switches back to the base. It returns false if l must stop serving: it has lost the VP, or must
-// pass it on.
+// resume runs t until another co switches back to the base. It returns false if l must stop serving: it has lost the
+// VP, or must pass it on.
 func (l *lwp) resume(t *thread) bool {
 	v := l.vp
 	if d := t.co; d != nil {
@@ -215,8 +215,7 @@ func (l *lwp) resume(t *thread) bool {
 	return l.displaced == nil && v.word.holder() == l.id
 }
 
-// serve runs ready threads until l has lost its VP or has been idle for long
-// enough to sleep.
+// serve runs ready threads until l has lost its VP or has been idle for long enough to sleep.
 func (l *lwp) serve() {
 	v := l.vp
 	s := v.sched
@@ -318,8 +317,8 @@ func (v *vp) fireIdle() hooks.Verdict {
 	return verdict
 }
 
-// sleep makes l a spare, releases the VP if l holds it, and returns the order with which l is woken. l enters the reserve first,
-// because the wakeIfDue in post or release may choose it.
+// sleep makes l a spare, releases the VP if l holds it, and returns the order with which l is woken. l enters the
+// reserve first, because the wakeIfDue in post or release may choose it.
 func (l *lwp) sleep() spareOrder {
 	v := l.vp
 	s := v.sched
@@ -369,9 +368,9 @@ func (l *lwp) sleep() spareOrder {
 		l.inSleep = true
 		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
-	// l was woken on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
-	// VP may sleep on its futex because this one was polling just now, and the work that l is
-	// woken for may be stolen meanwhile.
+	// l was woken on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another VP
+	// may sleep on its futex because this one was polling just now, and the work that l is woken for may be stolen
+	// meanwhile.
 	l.mustLook = l.mustLook || sleeper != nil
 	l.inSleeper.Store(false)
 	return l.await(false)
@@ -386,8 +385,8 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 	return polled
 }
 
-// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then l, unless it has an order, leaves
-// the reserve with the order toPoll.
+// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then l, unless it has an
+// order, leaves the reserve with the order toPoll.
 func (l *lwp) await(polled bool) spareOrder {
 	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
@@ -400,8 +399,8 @@ func (l *lwp) await(polled bool) spareOrder {
 	return l.wake.Swap(0)
 }
 
-// wakeWith gives l, which sleeps, an order. It stores the order, then reads inSleeper. If l is in the Sleeper, l reads wake when it
-// comes out.
+// wakeWith gives l, which sleeps, an order. It stores the order, then reads inSleeper. If l is in the Sleeper, l reads
+// wake when it comes out.
 func (l *lwp) wakeWith(o spareOrder) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {

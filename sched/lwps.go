@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lwps is the register of a scheduler's LWPs. README.md, section 9, says when an LWP is made and ended, and when its id may be used
-// again.
+// lwps is the register of a scheduler's LWPs. README.md, section 9, says when an LWP is made and ended, and when its id
+// may be used again.
 type lwps struct {
 	mu            sync.Mutex                 // guards the fields below, except that all, alive, peak and shortages are read without it
 	all           atomic.Pointer[[]*lwpSlot] // by id-1; a longer list replaces it when it is full
@@ -27,9 +27,10 @@ type lwpSlot = atomic.Pointer[lwp]
 // retryLWP is how long a VP that needs an LWP beyond the limit waits before it asks again.
 const retryLWP = time.Millisecond
 
-// LimitError says that Config.MaxLWPs OS threads are in use, by threads that block or compute, and that a VP has work but no OS
-// thread. The VP waits until one of these threads comes back to the scheduler: for ever if they wait for that work. The scheduler
-// passes the error to Config.Warn once, and again after an LWP has ended meanwhile. Join of a pinned thread returns it, too.
+// LimitError says that Config.MaxLWPs OS threads are in use, by threads that block or compute, and that a VP has work
+// but no OS thread. The VP waits until one of these threads comes back to the scheduler: for ever if they wait for that
+// work. The scheduler passes the error to Config.Warn once, and again after an LWP has ended meanwhile. Join of a
+// pinned thread returns it, too.
 type LimitError struct {
 	VP   int // the first VP that had to wait; -1: a pinned thread
 	LWPs int // how many are in use

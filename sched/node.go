@@ -8,10 +8,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// queueNode is a run queue that the VPs of a topology item share. A VP looks into the
-// nodes above it, up to the machine's, while any node has a ready thread
-// (Scheduler.placed). A node without VPs is a hold: its threads do not run, such as
-// those of a bubble that has not been woken.
+// queueNode is a run queue that the VPs of a topology item share. A VP looks into the nodes above it, up to the
+// machine's, while any node has a ready thread (Scheduler.placed). A node without VPs is a hold: its threads do not
+// run, such as those of a bubble that has not been woken.
 type queueNode struct {
 	sched *Scheduler
 	item  *topo.Item   // the outermost item with these VPs; nil: none
@@ -40,8 +39,8 @@ func (s *Scheduler) RootQueue() *Queue { return s.root }
 // Leaf returns the innermost run queue of VP number vp: other VPs do not look there.
 func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].leaf }
 
-// Queues lists the run queues that VPs look at: the queue of the whole machine first, and each queue after that of the next
-// larger item. They stay the same for the life of s.
+// Queues lists the run queues that VPs look at: the queue of the whole machine first, and each queue after that of the
+// next larger item. They stay the same for the life of s.
 func (s *Scheduler) Queues() []*Queue { return s.root.tree(nil) }
 
 // tree appends n and all nodes below it to list.
@@ -63,7 +62,8 @@ func (s *Scheduler) newNode(it *topo.Item, up *queueNode, vps []*vp) *queueNode 
 	return n
 }
 
-// Item returns the item of the topology to which the queue belongs; nil for a hold, and for a machine that is not known.
+// Item returns the item of the topology to which the queue belongs; nil for a hold, and for a machine that is not
+// known.
 func (n *queueNode) Item() *topo.Item { return n.item }
 
 // Up returns the queue of the next larger item; nil: there is none.
@@ -83,7 +83,7 @@ func (n *queueNode) VPs() iter.Seq2[int, *topo.Item] {
 // Waiting returns how many threads wait in this queue, without those in the queues below: a hint.
 func (n *queueNode) Waiting() int { return int(n.count.Load()) }
 
-// IsHold tells whether no VP looks into the queue.
+// IsHold reports whether no VP looks into the queue.
 func (n *queueNode) IsHold() bool { return len(n.vps) == 0 }
 
 func (n *queueNode) name() string {
@@ -101,10 +101,10 @@ func (t *thread) node() *queueNode {
 	return t.rarePart.Load().node.Load()
 }
 
-// put queues t, which is ready and in no queue, in the queue of n, its node. Where t belongs may change meanwhile: SetPriority,
-// SetVPs and Place write that, then look whether t waits in a node, and sort that node anew (Resort). put writes where t waits
-// (rare.queuedOn), then looks whether t belongs there. So one of the two sees what the other has written. Any thread, goroutine
-// or hook may call put.
+// put queues t, which is ready and in no queue, in the queue of n, its node. Where t belongs may change meanwhile:
+// SetPriority, SetVPs and Place write that, then look whether t waits in a node, and sort that node anew (Resort). put
+// writes where t waits (rare.queuedOn), then looks whether t belongs there. So one of the two sees what the other has
+// written. Any thread, goroutine or hook may call put.
 func (n *queueNode) put(t *thread) {
 	for x := t.rarePart.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
@@ -122,8 +122,7 @@ func (n *queueNode) put(t *thread) {
 	t.vpHint().post(t)
 }
 
-// reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on
-// which t may run.
+// reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on which t may run.
 func (n *queueNode) reaching(t *thread) *queueNode {
 	if t.set.Load() == nil || len(n.vps) == 0 {
 		return n
@@ -157,8 +156,7 @@ func (n *queueNode) settle(taken int) {
 	}
 }
 
-// announce wakes a sleeping VP for t, which has been added. VPs that are awake look
-// by themselves.
+// announce wakes a sleeping VP for t, which has been added. VPs that are awake look by themselves.
 func (n *queueNode) announce(t *thread) {
 	s := n.sched
 	if s.wants.Load() == 0 || len(n.vps) == 0 {
@@ -178,9 +176,9 @@ func (n *queueNode) announce(t *thread) {
 	}
 }
 
-// kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
-// planners whether it may help. It does so once in helpGap at most, as wakeHelper. The figure for which it is there:
-// BenchmarkBubbleBesideSleepingVP of package marcel (docs/decisions/mechanisms.md).
+// kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the planners whether it may help. It does
+// so once in helpGap at most, as wakeHelper. The figure for which it is there: BenchmarkBubbleBesideSleepingVP of
+// package marcel (docs/decisions/mechanisms.md).
 func (n *queueNode) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
@@ -198,7 +196,7 @@ func (n *queueNode) kickNearby() {
 	}
 }
 
-// covers tells whether v is one of n's VPs.
+// covers reports whether v is one of n's VPs.
 func (n *queueNode) covers(v *vp) bool {
 	for a := v.leaf; a != nil; a = a.up {
 		if a == n {
@@ -217,8 +215,8 @@ func (v *vp) wakeFor(t *thread) bool {
 	return true
 }
 
-// take takes the oldest thread of rank r that may run on v out of the queue; nil: there is none. If the lock is taken, take
-// waits for it, or returns nil if wait is false. The holder of v calls it.
+// take takes the oldest thread of rank r that may run on v out of the queue; nil: there is none. If the lock is taken,
+// take waits for it, or returns nil if wait is false. The holder of v calls it.
 func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 	if wait {
 		n.mu.Lock()
@@ -281,8 +279,8 @@ func (t *thread) enqueue() {
 	}
 }
 
-// assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's own. Afterwards the caller calls
-// sort, or Resort of the former node. Under t.mu, or while only the caller knows t.
+// assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's own. Afterwards the caller
+// calls sort, or Resort of the former node. Under t.mu, or while only the caller knows t.
 func (t *thread) assign(n *queueNode) {
 	l := t.class.load()
 	if n == nil {
@@ -293,7 +291,7 @@ func (t *thread) assign(n *queueNode) {
 	t.class.store(l | classPlaced)
 }
 
-// Under tells whether n is o, or below it.
+// Under reports whether n is o, or below it.
 func (n *queueNode) Under(o *queueNode) bool {
 	for ; n != nil; n = n.up {
 		if n == o {
@@ -303,8 +301,8 @@ func (n *queueNode) Under(o *queueNode) bool {
 	return false
 }
 
-// Relieve assigns up to most of the threads that wait in n to o, the oldest first, if may allows it. It returns how many.
-// Afterwards the caller calls n.Resort, which moves them.
+// Relieve assigns up to most of the threads that wait in n to o, the oldest first, if may allows it. It returns how
+// many. Afterwards the caller calls n.Resort, which moves them.
 func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	n.mu.Lock()
 	for r := range rank(ranks) {

@@ -8,11 +8,11 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// Observer receives the events of a scheduler. Package observe has one, which records traces
-// and counts the work of threads. Without an observer a switch pays one load.
+// Observer receives the events of a scheduler. Package observe has one, which records traces and counts the work of
+// threads. Without an observer a switch pays one load.
 type Observer interface {
-	// Note receives an event of VP number vp. The holder of the VP calls it, so its calls for one VP follow one another.
-	// vp is -1 for an event without a VP. Note must not block, wait for a VP, or allocate.
+	// Note receives an event of VP number vp. The holder of the VP calls it, so its calls for one VP follow one
+	// another. vp is -1 for an event without a VP. Note must not block, wait for a VP, or allocate.
 	Note(vp int, e Event)
 	// Work returns what Note has found out about a thread, from the notes of its co.
 	Work(n *Notes, thread uint64) ThreadWork
@@ -41,8 +41,9 @@ const (
 
 // Event is one event: something that happens at a moment, or a slice, which lasts. Kind tells which fields are used.
 type Event struct {
-	// At is when the event happened, or the slice ended; Dur is how long the slice lasted, 0 if the event is no slice. Both are
-	// in cycles. In a trace (package observe) both are in ns, At is of CLOCK_MONOTONIC, and that of a slice is its beginning.
+	// At is when the event happened, or the slice ended; Dur is how long the slice lasted, 0 if the event is no slice.
+	// Both are in cycles. In a trace (package observe) both are in ns, At is of CLOCK_MONOTONIC, and that of a slice is
+	// its beginning.
 	At, Dur   int64
 	Thread    Thread
 	Label     string // of a slice: what it is; in a trace, of other events: the thread's name, "" if it has none
@@ -80,8 +81,8 @@ func (c *co) ownNotes() *Notes {
 	return n
 }
 
-// Notes returns the notes of the co that runs the thread; nil if the thread has not begun. Observer.Note calls it for an
-// event of h.
+// Notes returns the notes of the co that runs the thread; nil if the thread has not begun. Observer.Note calls it for
+// an event of h.
 func (h Thread) Notes() *Notes {
 	if c := h.t.co; c != nil {
 		return c.ownNotes()
@@ -101,8 +102,8 @@ func (s *Scheduler) Observer(mk func() Observer) Observer {
 	return nil
 }
 
-// Observe says whether VPs pass events to the observer. A VP that has just looked may still pass one event after Observe(false)
-// has returned.
+// Observe reports whether VPs pass events to the observer. A VP that has just looked may still pass one event after
+// Observe(false) has returned.
 func (s *Scheduler) Observe(on bool) {
 	p := s.observer.Load()
 	if !on {
@@ -120,11 +121,12 @@ var (
 	tracedLast atomic.Pointer[Scheduler]
 )
 
-// Tracing tells whether a trace of any scheduler is being recorded. Callers ask before TraceSlice and TraceMessage, and before
-// they read the clock for these. It costs a load.
+// Tracing reports whether a trace of any scheduler is being recorded. Callers ask before TraceSlice and TraceMessage,
+// and before they read the clock for these. It costs a load.
 func Tracing() bool { return tracing.Load() != 0 }
 
-// Trace says whether the observer also gets the events that happen without a VP. Calls with true and false alternate.
+// Trace reports whether the observer also gets the events that happen without a VP. Calls with true and false
+// alternate.
 func (s *Scheduler) Trace(on bool) {
 	if on {
 		tracing.Add(1)
@@ -138,18 +140,17 @@ func (s *Scheduler) Trace(on bool) {
 // shortHook is a time in ns: a call of hooks that took less, and in which no hook answered Busy, is not recorded.
 const shortHook = 1000
 
-// TraceSlice records a slice named label on the caller's VP, which lasted from began, a value of
-// asm.Cycles, until now. kind is TraceTask or TraceHook. The caller asks Tracing
-// first. TraceSlice does not block and allocates nothing. Hooks, threads and goroutines may
-// call it.
+// TraceSlice records a slice named label on the caller's VP, which lasted from began, a value of asm.Cycles, until now.
+// kind is TraceTask or TraceHook. The caller asks Tracing first. TraceSlice does not block and allocates nothing.
+// Hooks, threads and goroutines may call it.
 func TraceSlice(kind EventKind, label string, began int64) {
 	now := asm.Cycles()
 	record(Event{At: now, Dur: max(now-began, 1), Kind: kind, Label: label})
 }
 
-// TraceMessage records a step of message number seq between rank own, the caller's, and peer. began is the value of asm.Cycles
-// at which a send or a receive began, or the message was handed to the network; 0 for TraceArrived. It does not block and
-// allocates nothing. Hooks, threads and goroutines may call it.
+// TraceMessage records a step of message number seq between rank own, the caller's, and peer. began is the value of
+// asm.Cycles at which a send or a receive began, or the message was handed to the network; 0 for TraceArrived. It does
+// not block and allocates nothing. Hooks, threads and goroutines may call it.
 func (moduleCalls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
 	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Own: uint32(own), Peer: uint32(peer)}
 	switch {
@@ -206,8 +207,8 @@ func (v *vp) fireSwitch() {
 	}
 }
 
-// tracedHooks fires hooks of p and records it if it took long or anything
-// happened. At a switch the VP is in user mode, and may be seized meanwhile.
+// tracedHooks fires hooks of p and records it if it took long or anything happened. At a switch the VP is in user mode,
+// and may be seized meanwhile.
 func (v *vp) tracedHooks(p hooks.Point) hooks.Verdict {
 	before := asm.Cycles()
 	verdict := v.sched.hooks.Fire(p, v.id)
@@ -223,8 +224,8 @@ func (v *vp) tracedHooks(p hooks.Point) hooks.Verdict {
 	return verdict
 }
 
-// mark notes an event of thread t, which may be nil, at this moment. Holder only. Out of line:
-// an event is large, and would make the frames of the hot paths large as well.
+// mark notes an event of thread t, which may be nil, at this moment. Holder only. Out of line: an event is large, and
+// would make the frames of the hot paths large as well.
 //
 //go:noinline
 func (v *vp) mark(kind EventKind, t *thread, a, b uint64) {

@@ -8,16 +8,16 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// A pinned thread has an OS thread of its own: a goroutine that is locked to it for ever, to
-// which the VP comes (stay.go).
+// A pinned thread has an OS thread of its own: a goroutine that is locked to it for ever, to which the VP comes
+// (stay.go).
 //
 //	ready, fresh ── a runner finds it: pin makes its LWP and goroutine; queued again ──► ready, staying
 //	ready, staying ── a base passes it its VP ─────────────────────────────────────────► runs
 //	its code ends ── end, the VP goes on, its goroutine and OS thread end ─────────────► ended
 
-// pin makes the LWP and the goroutine of t, a pinned thread that has not begun and that the runner c was about to run, and
-// queues t again. If Config.MaxLWPs allows no further LWP it returns false: x has the error of Join, and the caller runs t,
-// which ends at once.
+// pin makes the LWP and the goroutine of t, a pinned thread that has not begun and that the runner c was about to run,
+// and queues t again. If Config.MaxLWPs allows no further LWP it returns false: x has the error of Join, and the caller
+// runs t, which ends at once.
 func (c *co) pin(t *thread, x *rare) bool {
 	s := t.home()
 	l, err := s.pinLWP()
@@ -62,8 +62,8 @@ func (c *co) livePinned() {
 	c.runPinned(true)
 }
 
-// runPinned runs the thread's code if begin is set, then makes the calls at the end of the thread, even if one of them panics or
-// exits; at last it releases the VP.
+// runPinned runs the thread's code if begin is set, then makes the calls at the end of the thread, even if one of them
+// panics or exits; at last it releases the VP.
 func (c *co) runPinned(begin bool) {
 	over := false
 	defer func() {
@@ -89,9 +89,9 @@ func (c *co) runPinned(begin bool) {
 	v.release(c.l)
 }
 
-// stayHere makes an LWP for a thread that has lost its own and has locked the OS thread on which it runs as a goroutine: until
-// its end the thread behaves as a pinned one. If Config.MaxLWPs allows no further LWP stayHere returns false, and the thread
-// goes on on the OS threads of LWPs.
+// stayHere makes an LWP for a thread that has lost its own and has locked the OS thread on which it runs as a
+// goroutine: until its end the thread behaves as a pinned one. If Config.MaxLWPs allows no further LWP stayHere returns
+// false, and the thread goes on on the OS threads of LWPs.
 func (c *co) stayHere() bool {
 	l, err := c.cur.home().pinLWP()
 	if err != nil {

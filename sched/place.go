@@ -16,29 +16,29 @@ const maxVPs = vpset.Max
 // OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
 func OneVP(i int) VPSet { return vpset.One(i) }
 
-// ErrNoVPs says that a thread would have no VP to run on: the set is empty, or
-// names only VPs that its scheduler does not have.
+// ErrNoVPs says that a thread would have no VP to run on: the set is empty, or names only VPs that its scheduler does
+// not have.
 var ErrNoVPs = errors.New("marcel: no VP to run on")
 
-// mayRun tells whether t may run on v, now.
+// mayRun reports whether t may run on v, now.
 func (t *thread) mayRun(v *vp) bool {
 	return !v.disabled.Load() && t.inSet(v)
 }
 
-// inSet tells whether v is in t's set, whether v is disabled or not.
+// inSet reports whether v is in t's set, whether v is disabled or not.
 func (t *thread) inSet(v *vp) bool {
 	s := t.set.Load()
 	return s == nil || s.Has(v.id)
 }
 
-// mayMove tells whether t may run on another VP than v.
+// mayMove reports whether t may run on another VP than v.
 func (t *thread) mayMove(v *vp) bool {
 	s := t.set.Load()
 	return s == nil || *s != v.self
 }
 
-// belongs tells whether t may stay on v, on which it runs: t may run there, and if t's queue is a node's, v is one of the VPs of
-// that node.
+// belongs reports whether t may stay on v, on which it runs: t may run there, and if t's queue is a node's, v is one of
+// the VPs of that node.
 func (t *thread) belongs(v *vp) bool {
 	if !t.mayRun(v) {
 		return false
@@ -55,8 +55,8 @@ func (t *thread) confine(set *VPSet) {
 	}
 }
 
-// allowed returns those VPs of set that s has, as thread.set keeps them: nil if they are all.
-// If s has none of them that is an error.
+// allowed returns those VPs of set that s has, as thread.set keeps them: nil if they are all. If s has none of them
+// that is an error.
 func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
 	mine := set.And(s.allVPs)
 	switch {
@@ -72,8 +72,8 @@ func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
 	return &mine, nil
 }
 
-// place chooses a VP for t, which was spawned outside of s or may not stay where it is. It takes the VPs of t's set in turn, and
-// a disabled VP only if the set has no other.
+// place chooses a VP for t, which was spawned outside of s or may not stay where it is. It takes the VPs of t's set in
+// turn, and a disabled VP only if the set has no other.
 func (s *Scheduler) place(t *thread) *vp {
 	turn := int(s.nextVP.Add(1)-1) % len(s.vps)
 	set := t.set.Load()
@@ -108,8 +108,8 @@ func (v *vp) expel(t *thread) {
 	o.post(t)
 }
 
-// popAllowed is the slow path of pop, for a t with a set: it
-// may be in the queue of a VP on which it may not run any more. Holder only.
+// popAllowed is the slow path of pop, for a t with a set: it may be in the queue of a VP on which it may not run any
+// more. Holder only.
 func (v *vp) popAllowed(t *thread, low rank) *thread {
 	if t.mayRun(v) {
 		return t
@@ -118,13 +118,11 @@ func (v *vp) popAllowed(t *thread, low rank) *thread {
 	return v.choose(low)
 }
 
-// SetVPs sets where the thread may run from now on, and moves the thread if its VP is
-// not in the set: a ready thread at once; a waiting thread when it is woken; a running
-// thread at its next scheduling point (it yields, waits, loses its VP); the calling
-// thread itself before SetVPs returns. The set may also name VPs that the scheduler does
-// not have. SetVPs fails with ErrNoVPs if the set names no VP of the scheduler, and with
-// ErrNoThread if the thread has ended. Any thread or goroutine may call it; it does not
-// wait for the thread.
+// SetVPs sets where the thread may run from now on, and moves the thread if its VP is not in the set: a ready thread at
+// once; a waiting thread when it is woken; a running thread at its next scheduling point (it yields, waits, loses its
+// VP); the calling thread itself before SetVPs returns. The set may also name VPs that the scheduler does not have.
+// SetVPs fails with ErrNoVPs if the set names no VP of the scheduler, and with ErrNoThread if the thread has ended. Any
+// thread or goroutine may call it; it does not wait for the thread.
 func (h Thread) SetVPs(set VPSet) error {
 	t := h.t
 	if t == nil {
@@ -159,8 +157,7 @@ func (h Thread) SetVPs(set VPSet) error {
 	return err
 }
 
-// VPs returns the set of VPs that the thread may run on; the empty one if it has
-// ended.
+// VPs returns the set of VPs that the thread may run on; the empty one if it has ended.
 func (h Thread) VPs() (set VPSet) {
 	t := h.t
 	if t == nil {
@@ -185,8 +182,7 @@ func (t *thread) vpHint() *vp { return t.vp }
 // home returns the scheduler of a thread that has not ended. A thread keeps its scheduler for life.
 func (t *thread) home() *Scheduler { return t.vpHint().sched }
 
-// move parks the caller and makes it ready on a VP that it may run on. It ends the
-// operation, as Yield does.
+// move parks the caller and makes it ready on a VP that it may run on. It ends the operation, as Yield does.
 func (c *co) move() {
 	c.switchTo(c.l.vp.pop(), opMove)
 	c.resumed()

@@ -15,9 +15,8 @@ func (v *vp) fire(p hooks.Point) hooks.Verdict {
 	return v.sched.hooks.Fire(p, v.id)
 }
 
-// EnterLibrary is Enter for a call that may block: it fires the Library hooks first. The
-// caller holds no lock that a hook may want. On a plain goroutine, which has no VP, it fires
-// nothing.
+// EnterLibrary is Enter for a call that may block: it fires the Library hooks first. The caller holds no lock that a
+// hook may want. On a plain goroutine, which has no VP, it fires nothing.
 func EnterLibrary() *Co {
 	c := lookup()
 	if c == nil {
@@ -37,9 +36,8 @@ func EnterLibrary() *Co {
 	return c
 }
 
-// Library fires the Library hooks of the calling thread, if it is one: for the calls of
-// a communication library that do not block in the scheduler themselves. The caller
-// holds no lock that a hook may want.
+// Library fires the Library hooks of the calling thread, if it is one: for the calls of a communication library that do
+// not block in the scheduler themselves. The caller holds no lock that a hook may want.
 func (moduleCalls) Library() {
 	if c := lookup(); c != nil && !c.base {
 		c.vpHint().fire(hooks.Library)
@@ -51,12 +49,11 @@ type surround struct{ call func(t Thread, run func()) }
 
 var around atomic.Pointer[surround]
 
-// Around sets a function f that each thread which starts from now on, in every scheduler, calls
-// around its code: f must call run once, which is the thread's code. It is
-// for tools that mark the goroutine on which a thread runs, such as package
-// profile. If run panics or exits, f is unwound like any caller. Around(nil) ends it;
-// threads that have started are not affected. There is one f at a time: Around returns
-// false, and does nothing, if f is not nil and there is one already.
+// Around sets a function f that each thread which starts from now on, in every scheduler, calls around its code: f must
+// call run once, which is the thread's code. It is for tools that mark the goroutine on which a thread runs, such as
+// package profile. If run panics or exits, f is unwound like any caller. Around(nil) ends it; threads that have started
+// are not affected. There is one f at a time: Around returns false, and does nothing, if f is not nil and there is one
+// already.
 func Around(f func(t Thread, run func())) bool {
 	if f == nil {
 		around.Store(nil)

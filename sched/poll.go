@@ -21,24 +21,27 @@ const (
 )
 
 const (
-	// pollClaim is for how long, in ns, a thread that looks in vain claims to poll. If its message comes in that time, the thread
-	// handles it and polls for the next one.
+	// pollClaim is for how long, in ns, a thread that looks in vain claims to poll. If its message comes in that time,
+	// the thread handles it and polls for the next one.
 	pollClaim = 100_000
-	// longLook is for how long, in ns, a thread whose look was FoundFlowing claims to poll: a look that moves bytes may take as long.
+	// longLook is for how long, in ns, a thread whose look was FoundFlowing claims to poll: a look that moves bytes may
+	// take as long.
 	longLook = 2_000_000
 	// flowPatience is how many times as long a thread polls while bytes flow: the peer copies a piece at a time, tens
 	// of microseconds each.
 	flowPatience = 10
 	// politeLooks is how many looks in vain a thread makes where other processes use the CPU.
 	politeLooks = 8
-	// maxTrust bounds, in periods, by how much the Timer hooks of a VP are late if its thread claims to poll and computes instead.
+	// maxTrust bounds, in periods, by how much the Timer hooks of a VP are late if its thread claims to poll and
+	// computes instead.
 	maxTrust = 4
 )
 
-// Poll is the loop in which a thread or a goroutine polls before it sleeps: it calls look until that returns FoundArrived (Poll
-// then returns true) or FoundEnough, or until nothing has moved for the time spin, or another thread is ready on the caller's VP
-// (Poll then returns false). With polite it offers the CPU to other processes after each look, and looks a few times only.
-// Meanwhile the VP of a thread is polling: see the type polling. marcel.Poll says what look may do.
+// Poll is the loop in which a thread or a goroutine polls before it sleeps: it calls look until that returns
+// FoundArrived (Poll then returns true) or FoundEnough, or until nothing has moved for the time spin, or another thread
+// is ready on the caller's VP (Poll then returns false). With polite it offers the CPU to other processes after each
+// look, and looks a few times only. Meanwhile the VP of a thread is polling: see the type polling. marcel.Poll says
+// what look may do.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	c := lookup()
 	if c == nil {
@@ -54,7 +57,8 @@ func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	return c.spin(asm.ToCycles(int64(spin)), found, polite, look)
 }
 
-// spin is Poll after the first look, which has found found, for the thread on c; nil: for an idle hook. patience is in cycles.
+// spin is Poll after the first look, which has found found, for the thread on c; nil: for an idle hook. patience is in
+// cycles.
 func (c *co) spin(patience int64, found Found, polite bool, look func() Found) bool {
 	var limit, told int64
 	for vain := 0; ; {
@@ -89,26 +93,28 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 	}
 }
 
-// polling says whether the thread of a VP polls:
+// polling reports whether the thread of a VP polls:
 //
 //	idle ──── publishPolling: a thread looks in vain ────────────► polling until T
 //	polling ─ publishPolling again, before T ────────────────────► polling until a later T, since the same moment
 //	polling ─ T passes ──────────────────────────────────────────► idle
 //
 // While a VP is polling its thread fires its Timer hooks, once a period, and the clock does not. While all VPs that are
-// awake are polling, and nothing is ready, the clock sleeps for half as long as they have, maxTrust periods at most. On a
-// virtual machine an interrupt takes 45 us from the thread that computes or copies beside it: at one a millisecond that is
-// 4 to 7 % of the bandwidth of long messages, and one message in a hundred of some microseconds takes five times as long.
+// awake are polling, and nothing is ready, the clock sleeps for half as long as they have, maxTrust periods at most. On
+// a virtual machine an interrupt takes 45 us from the thread that computes or copies beside it: at one a millisecond
+// that is 4 to 7 % of the bandwidth of long messages, and one message in a hundred of some microseconds takes five
+// times as long.
 //
-// The thread never shortens T. If it computes before T, its Timer hooks are late by at most the time until T. The thread that
-// polls writes the fields, atomically because it may lose its VP at any moment; the clock reads them.
+// The thread never shortens T. If it computes before T, its Timer hooks are late by at most the time until T. The
+// thread that polls writes the fields, atomically because it may lose its VP at any moment; the clock reads them.
 type polling struct {
 	since   uint64 // cycles
 	until   uint64 // cycles: T
 	firedAt uint64 // cycles: when its thread fired the Timer hooks last
 }
 
-// publishPolling publishes that the thread on c polls on v, if the thread still has v, and fires the Timer hooks if they are due.
+// publishPolling publishes that the thread on c polls on v, if the thread still has v, and fires the Timer hooks if
+// they are due.
 func (c *co) publishPolling(v *vp, now int64, found Found) {
 	if v.current() != c {
 		return
@@ -128,7 +134,8 @@ func (c *co) publishPolling(v *vp, now int64, found Found) {
 	}
 }
 
-// trust tells the clock whether a thread polls at the moment now, and for how long, in ns, the clock may leave the VP to it.
+// trust tells the clock whether a thread polls at the moment now, and for how long, in ns, the clock may leave the VP
+// to it.
 func (pl *polling) trust(now, period int64) (polls bool, ns int64) {
 	if now >= int64(atomic.LoadUint64(&pl.until)) {
 		return false, 0

@@ -6,13 +6,13 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// pool holds the idle runners of a VP, each with its stack; take returns the one that was put last. Only the holder of the VP
-// uses it, except for trimDue.
+// pool holds the idle runners of a VP, each with its stack; take returns the one that was put last. Only the holder of
+// the VP uses it, except for trimDue.
 //
-// A pool that is larger than its VP needs shrinks by its low-water mark, as those of allocators do: runners that the VP has not
-// taken for a whole Config.SpareTime are surplus, but for Config.SpareRunners of them. Half of the surplus ends, or all of it if
-// it is small; so a program that needs many runners now and then keeps most. The clock sets trimDue, and the VP trims the pool
-// while it has nothing else to do.
+// A pool that is larger than its VP needs shrinks by its low-water mark, as those of allocators do: runners that the VP
+// has not taken for a whole Config.SpareTime are surplus, but for Config.SpareRunners of them. Half of the surplus
+// ends, or all of it if it is small; so a program that needs many runners now and then keeps most. The clock sets
+// trimDue, and the VP trims the pool while it has nothing else to do.
 type pool struct {
 	idle       []*co
 	lowWater   int           // of them since due was seen last: the low-water mark
@@ -77,7 +77,7 @@ func (c *co) retire() {
 //go:norace
 func (po *pool) size() int { return len(po.idle) }
 
-// surplusRunners tells whether v has so many idle runners that some may be surplus, a racy hint.
+// surplusRunners reports whether v has so many idle runners that some may be surplus, a racy hint.
 func (v *vp) surplusRunners() bool {
 	most := v.sched.cfg.SpareRunners
 	return most >= 0 && v.pool.size() > most

@@ -22,8 +22,7 @@ var byG = struct {
 	of map[uintptr]*co
 }{of: map[uintptr]*co{}}
 
-// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil
-// on any other goroutine.
+// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil on any other goroutine.
 func lookup() *co {
 	g := asm.G()
 	byG.mu.RLock()
@@ -43,13 +42,15 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// wordSleeps has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
+// wordSleeps has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a
+// word.
 var wordSleeps = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
-// sleepState is the channel and the timer of a sleep. The owner of the word keeps them, so that a sleep allocates nothing.
+// sleepState is the channel and the timer of a sleep. The owner of the word keeps them, so that a sleep allocates
+// nothing.
 type sleepState struct {
 	wake  chan struct{}
 	timer *time.Timer

@@ -29,8 +29,8 @@ func saysAsyncPreemptOff(godebug string) (off bool) {
 // preemptOff counts the calls of DisablePreemption that EnablePreemption has not undone yet. The thread alone uses it.
 type preemptOff struct{ depth int }
 
-// DisablePreemption keeps takers from the VP of the calling thread until EnablePreemption. Calls nest. On a plain goroutine it
-// returns ErrNotThread.
+// DisablePreemption keeps takers from the VP of the calling thread until EnablePreemption. Calls nest. On a plain
+// goroutine it returns ErrNotThread.
 func (moduleCalls) DisablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
@@ -44,8 +44,8 @@ func (moduleCalls) DisablePreemption() error {
 	return nil
 }
 
-// EnablePreemption undoes one DisablePreemption of the calling thread; without one it does nothing. On a plain goroutine it
-// returns ErrNotThread.
+// EnablePreemption undoes one DisablePreemption of the calling thread; without one it does nothing. On a plain
+// goroutine it returns ErrNotThread.
 func (moduleCalls) EnablePreemption() error {
 	x, err := ownRare()
 	if err != nil {

@@ -5,17 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// Priority says which ready threads go first. It is strict: as long as a thread is
-// ready, none of a lower priority is begun on its VP, so those may starve, which is
-// what PriorityBatch and PriorityIdle are for. Threads of equal priority take turns. These are
-// Marcel's five classes.
+// Priority says which ready threads go first. It is strict: as long as a thread is ready, none of a lower priority is
+// begun on its VP, so those may starve, which is what PriorityBatch and PriorityIdle are for. Threads of equal priority
+// take turns. These are Marcel's five classes.
 //
-// A thread that becomes ready runs at the next scheduling point of its VP (a wait,
-// a yield, an end) before all of lower priority. If a thread of a lower priority
-// computes on, the clock takes the VP from it after one or two periods
-// (Config.Period) instead of a slice. A VP with something to run does not look at
-// what is ready on others: for an order across VPs put the threads on the queue of
-// a topology item that the VPs share (Attr.Level).
+// A thread that becomes ready runs at the next scheduling point of its VP (a wait, a yield, an end) before all of lower
+// priority. If a thread of a lower priority computes on, the clock takes the VP from it after one or two periods
+// (Config.Period) instead of a slice. A VP with something to run does not look at what is ready on others: for an order
+// across VPs put the threads on the queue of a topology item that the VPs share (Attr.Level).
 type Priority int8
 
 // The priorities.
@@ -45,9 +42,9 @@ func (p Priority) check() error {
 	return nil
 }
 
-// rank is a priority as the queues count: 0 is the highest. Threads of Default priority that
-// were preempted (CPU-bound threads) have a rank of their own below Default, so that a thread that is woken
-// does not wait for all of them; one of them has its turn once in a slice even so (vp.choose).
+// rank is a priority as the queues count: 0 is the highest. Threads of Default priority that were preempted (CPU-bound
+// threads) have a rank of their own below Default, so that a thread that is woken does not wait for all of them; one of
+// them has its turn once in a slice even so (vp.choose).
 type rank uint32
 
 const (
@@ -73,8 +70,9 @@ func (r rank) priority() Priority {
 
 func (r rank) bit() uint32 { return 1 << r }
 
-// rank returns the rank of the ring to which t belongs: cpuBoundRank if t has Default priority and was preempted. The caller owns
-// t, or wants a hint. The taker that parked t wrote cpuBound, and the race detector does not see how t has come to the caller.
+// rank returns the rank of the ring to which t belongs: cpuBoundRank if t has Default priority and was preempted. The
+// caller owns t, or wants a hint. The taker that parked t wrote cpuBound, and the race detector does not see how t has
+// come to the caller.
 //
 //go:norace
 func (t *thread) rank() rank {
@@ -98,8 +96,8 @@ const (
 
 func (cl *queueClass) load() queueClass { return queueClass(atomic.LoadUint32((*uint32)(cl))) }
 
-// store is sequentially consistent: the one that changes a class looks afterwards where
-// the thread is queued, and the one that moves a thread looks at its class afterwards.
+// store is sequentially consistent: the one that changes a class looks afterwards where the thread is queued, and the
+// one that moves a thread looks at its class afterwards.
 func (cl *queueClass) store(n queueClass) { atomic.StoreUint32((*uint32)(cl), uint32(n)) }
 
 // clear sets the class of a descriptor that the holder of a VP gives back.
@@ -108,9 +106,8 @@ func (cl queueClass) placed() bool           { return cl&classPlaced != 0 }
 func (cl queueClass) rank() rank             { return rank(cl&classPrio) ^ defaultRank }
 func (cl queueClass) with(r rank) queueClass { return cl&^classPrio | queueClass(r^defaultRank) }
 
-// SetPriority changes the thread's priority. If it is ready in a queue it moves to
-// the end of its new priority's; if it runs, the change counts from its next
-// scheduling point on. It does not block. The errors: ErrNoThread for the zero
+// SetPriority changes the thread's priority. If it is ready in a queue it moves to the end of its new priority's; if it
+// runs, the change counts from its next scheduling point on. It does not block. The errors: ErrNoThread for the zero
 // Thread or one that has ended, and one for a priority that does not exist.
 func (h Thread) SetPriority(p Priority) error {
 	if err := p.check(); err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// A child process inherits the CPU mask of the OS thread that starts it, and a
-// parent death signal (SysProcAttr.Pdeathsig) comes when that OS thread ends, not
-// when the process does. An LWP has one CPU, and ends; so have others start it.
+// A child process inherits the CPU mask of the OS thread that starts it, and a parent death signal
+// (SysProcAttr.Pdeathsig) comes when that OS thread ends, not when the process does. An LWP has one CPU, and ends; so
+// have others start it.
 
-// StartProcess is cmd.Start on an OS thread that is no LWP: the child gets the CPU mask of the process, and its parent death
-// signal, if it has one, comes when this process ends. The calling thread gives its VP away meanwhile. The first child with a
-// parent death signal makes a goroutine that stays, with an OS thread of its own, until the process ends.
+// StartProcess is cmd.Start on an OS thread that is no LWP: the child gets the CPU mask of the process, and its parent
+// death signal, if it has one, comes when this process ends. The calling thread gives its VP away meanwhile. The first
+// child with a parent death signal makes a goroutine that stays, with an OS thread of its own, until the process ends.
 func (moduleCalls) StartProcess(cmd *exec.Cmd) (err error) {
 	if cmd == nil {
 		return errors.New("marcel: StartProcess of a nil *exec.Cmd")
@@ -63,8 +63,8 @@ func serveParent() {
 	}
 }
 
-// onFreeThread calls f on an OS thread that is no LWP's. If the Go runtime
-// cloned that thread from an LWP's it may have the LWP's mask and policy, though.
+// onFreeThread calls f on an OS thread that is no LWP's. If the Go runtime cloned that thread from an LWP's it may have
+// the LWP's mask and policy, though.
 func onFreeThread(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -8,16 +8,15 @@ type Policy uint8
 const (
 	// Fair runs them in the order in which they became ready.
 	Fair Policy = iota
-	// LIFO runs the youngest first, while thieves take the oldest: what Cilk does
-	// (Blumofe, Leiserson, JACM 1999). Programs that spawn recursively so go down
-	// their tree instead of across it, need far less memory, and thieves get the
-	// largest pieces. A thread that yields lets all others go first; and every 61st
-	// time it is another one's turn, by rotation, so that none waits for ever.
+	// LIFO runs the youngest first, while thieves take the oldest: what Cilk does (Blumofe, Leiserson, JACM 1999).
+	// Programs that spawn recursively so go down their tree instead of across it, need far less memory, and thieves get
+	// the largest pieces. A thread that yields lets all others go first; and every 61st time it is another one's turn,
+	// by rotation, so that none waits for ever.
 	LIFO
 )
 
-// queue holds ready threads: a ring for each priority. Almost always all are of
-// Default priority: that ring is embedded, and nonDefault, beside it, is 0 then.
+// queue holds ready threads: a ring for each priority. Almost always all are of Default priority: that ring is
+// embedded, and nonDefault, beside it, is 0 then.
 type queue struct {
 	threadRing                    // the threads of Default priority
 	nonDefault uint32             // the other ranks of which threads are queued, as bits; and lifoBit
@@ -121,8 +120,7 @@ func (q *queue) putFirst(t *thread) {
 	q.mark(r)
 }
 
-// withdraw takes t out if it is among the last or the first look threads of its
-// priority.
+// withdraw takes t out if it is among the last or the first look threads of its priority.
 func (q *queue) withdraw(t *thread, look int) bool {
 	r := t.rank()
 	if r != defaultRank && q.others == nil || !q.of(r).withdraw(t, look) {

@@ -26,8 +26,8 @@ func (c *co) lwp() *lwp { return c.l }
 func (c *co) release() { raceRelease(c.lwp()) }
 func (c *co) acquire() { runtime.RaceAcquire(token(c.lwp())) }
 
-// births tells the race detector what the hardware knows: one that finds a thread, in
-// however racy a way, finds it as newThread has made it.
+// births tells the race detector what the hardware knows: one that finds a thread, in however racy a way, finds it as
+// newThread has made it.
 var births atomic.Uint32
 
 func raceBirth()    { births.Add(1) }

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// rare is the part of a thread that only some threads need: those with attributes, and those for which Cancel, Suspend, Detach or
-// the like was called. The descriptor of such a thread is never used again, so its rare part is valid after the end as well. It is
-// made with the thread, or under the thread's mu while the thread lives.
+// rare is the part of a thread that only some threads need: those with attributes, and those for which Cancel, Suspend,
+// Detach or the like was called. The descriptor of such a thread is never used again, so its rare part is valid after
+// the end as well. It is made with the thread, or under the thread's mu while the thread lives.
 type rare struct {
 	id            uint64 // the number of the thread to which it belongs
 	name          string
@@ -81,14 +81,13 @@ func (h Thread) needRare() *rare {
 	return h.rare()
 }
 
-// catches tells whether Join returns a panic of t, so that it does not end the program.
+// catches reports whether Join returns a panic of t, so that it does not end the program.
 func (t *thread) catches() bool {
 	x := t.rarePart.Load()
 	return x != nil && x.catchesPanic && !x.detached.Load()
 }
 
-// ID returns the number of the thread. No other thread of the process ever has
-// the same. It is 0 for the zero Thread.
+// ID returns the number of the thread. No other thread of the process ever has the same. It is 0 for the zero Thread.
 func (h Thread) ID() uint64 { return h.gen }
 
 // Name returns the name that the thread was given, "" if none.
@@ -112,18 +111,17 @@ func (h Thread) String() string {
 // title returns how messages name t.
 func (t *thread) title() string { return Thread{t, t.gen}.String() }
 
-// Detach declares that no thread joins this one: a later Join fails
-// with ErrDetached while the thread lives. A panic of the thread then ends the program even if it was made with
-// Attr.Catch, for no joiner is left to take the error. On a thread that has ended Detach
-// has no effect. It does not block.
+// Detach declares that no thread joins this one: a later Join fails with ErrDetached while the thread lives. A panic of
+// the thread then ends the program even if it was made with Attr.Catch, for no joiner is left to take the error. On a
+// thread that has ended Detach has no effect. It does not block.
 func (h Thread) Detach() {
 	if x := h.needRare(); x != nil {
 		x.detached.Store(true)
 	}
 }
 
-// Numbers of threads: unique in the process, and small, for people. Each VP takes
-// them in blocks, and gives a descriptor its next one when a thread ends.
+// Numbers of threads: unique in the process, and small, for people. Each VP takes them in blocks, and gives a
+// descriptor its next one when a thread ends.
 type ids struct{ last, end uint64 }
 
 const idBlock = 256

@@ -2,17 +2,17 @@ package sched
 
 import "sync/atomic"
 
-// An idle VP requests work before it steals. A thief makes each CPU of the process
-// pass a barrier (borrow), which interrupts the threads that compute: for 1 us, or 15 us in
-// a virtual machine. A VP that spawns a thread grants one for the price of a post, as in
-// Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
-// deques" (PPoPP 2013).
+// An idle VP requests work before it steals. A thief makes each CPU of the process pass a barrier (borrow), which
+// interrupts the threads that compute: for 1 us, or 15 us in a virtual machine. A VP that spawns a thread grants one
+// for the price of a post, as in Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with
+// private deques" (PPoPP 2013).
 //
 //	idle ─────── request: after requestAfter, if no other VP requests ────────► requesting
 //	requesting ─ withdrawRequest: it has found work, or goes to sleep ────────► idle
 //	requesting ─ grant: a VP that spawns a thread posts it its oldest one ────► idle
 //
-// A VP that has been idle for stealAfter steals. A VP that wakes a thread grants no request, one that spawns does (serveWants).
+// A VP that has been idle for stealAfter steals. A VP that wakes a thread grants no request, one that spawns does
+// (serveWants).
 type workRequest struct {
 	_         [128]byte
 	requester atomic.Pointer[vp] // nil: no VP
@@ -50,8 +50,7 @@ func (s *Scheduler) settleRequest(v *vp) bool {
 	return true
 }
 
-// grant gives the VP that requests work the oldest thread of v, which has just spawned one.
-// Holder only.
+// grant gives the VP that requests work the oldest thread of v, which has just spawned one. Holder only.
 func (v *vp) grant() {
 	o, t := v.sched.request.requester.Load(), v.q.threadRing.oldest()
 	if o == nil || o == v || o.disabled.Load() || t == nil || t.set.Load() != nil || !v.sched.settleRequest(o) {

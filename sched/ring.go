@@ -1,7 +1,7 @@
 package sched
 
-// threadRing is a queue of threads with two ends, in a ring that grows by doubling. Only the holder of its VP, a thief that has
-// borrowed the VP, or the holder of its node's lock uses it, so it needs no atomics.
+// threadRing is a queue of threads with two ends, in a ring that grows by doubling. Only the holder of its VP, a thief
+// that has borrowed the VP, or the holder of its node's lock uses it, so it needs no atomics.
 type threadRing struct {
 	buf        []*thread // its length is a power of two
 	head, tail uint32    // from the oldest thread to behind the youngest: tail-head threads. Others read both as a hint
@@ -91,8 +91,7 @@ func (rg *threadRing) popYoung() *thread {
 	return t
 }
 
-// withdraw takes t out if it is among the last or the first look threads; the
-// others keep their order.
+// withdraw takes t out if it is among the last or the first look threads; the others keep their order.
 func (rg *threadRing) withdraw(t *thread, look int) bool {
 	mask := uint32(len(rg.buf) - 1)
 	n := uint32(min(look, rg.len()))

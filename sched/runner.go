@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// A runner is a goroutine that runs threads. It runs fresh threads on its own stack, one after the
-// other, without a switch. If the next thread is parked, or none is ready, the runner goes to
-// the pool and switches. A thread that blocks keeps its runner.
+// A runner is a goroutine that runs threads. It runs fresh threads on its own stack, one after the other, without a
+// switch. If the next thread is parked, or none is ready, the runner goes to the pool and switches. A thread that
+// blocks keeps its runner.
 //
 //	made ──── by a base: parked ─────────────────────────────────────────────► idle, or has a seed
 //	idle ──── a seed comes: switched to ─────────────────────────────────────► runs threads
@@ -19,8 +19,8 @@ import (
 //	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
 //	idle ──── surplus, or the scheduler stops: readied with ending set ──────► ends
 //
-// The garbage collector unwinds each frame of each parked thread, which is the greater part of what many threads cost. So only
-// two of our frames lie below a thread's body: those of live and run.
+// The garbage collector unwinds each frame of each parked thread, which is the greater part of what many threads cost.
+// So only two of our frames lie below a thread's body: those of live and run.
 
 // live is the life of a runner.
 func (c *co) live() {
@@ -38,8 +38,9 @@ func (c *co) live() {
 	}
 }
 
-// wasParkedByMaker tells whether the base that made the runner has parked its goroutine already; if not, the runner parks
-// itself. The maker writes the field before the switch to c; when the goroutine reads it, it has not acquired that write yet.
+// wasParkedByMaker reports whether the base that made the runner has parked its goroutine already; if not, the runner
+// parks itself. The maker writes the field before the switch to c; when the goroutine reads it, it has not acquired
+// that write yet.
 //
 //go:norace
 func (c *co) wasParkedByMaker() bool { return c.parkedByMaker }
@@ -81,8 +82,8 @@ func (c *co) unwound() {
 	c.endByGoexit()
 }
 
-// endByGoexit ends the thread of a runner whose stack a Goexit unwinds, and then the runner, which leaves its LWP and returns
-// as a goroutine.
+// endByGoexit ends the thread of a runner whose stack a Goexit unwinds, and then the runner, which leaves its LWP and
+// returns as a goroutine.
 func (c *co) endByGoexit() {
 	defer func() {
 		if c.ending {
@@ -123,8 +124,8 @@ func (c *co) leave() {
 	c.switchTo(nil, opEnd)
 }
 
-// takeJoiner returns the joiner that waits for the thread which has just ended on c (joinNow), to run next; nil: there is none,
-// or it may not run on this VP and was sent to another one.
+// takeJoiner returns the joiner that waits for the thread which has just ended on c (joinNow), to run next; nil: there
+// is none, or it may not run on this VP and was sent to another one.
 func (c *co) takeJoiner() (t *thread) {
 	j := c.joiner
 	if j == nil {
@@ -214,9 +215,8 @@ func (c *co) call(t *thread, x *rare) {
 	}
 }
 
-// clean keeps what a thread has left on its goroutine from the next thread. It undoes OS-thread
-// locks. It ends a runner that carries profiler labels or debug.SetPanicOnFault, and then
-// returns true.
+// clean keeps what a thread has left on its goroutine from the next thread. It undoes OS-thread locks. It ends a runner
+// that carries profiler labels or debug.SetPanicOnFault, and then returns true.
 func (c *co) clean() bool {
 	if !c.stays {
 		if c.resetOSThreadLocks(); !direct.Marked() {
@@ -237,9 +237,8 @@ func (c *co) resetOSThreadLocks() {
 	}
 }
 
-// end ends thread t, whose code has returned: the handle's generation is over, the joiners are
-// woken, and the descriptor may be used again. On return c holds its VP, or ending is set because
-// t ended without one (endOutside).
+// end ends thread t, whose code has returned: the handle's generation is over, the joiners are woken, and the
+// descriptor may be used again. On return c holds its VP, or ending is set because t ended without one (endOutside).
 //
 //	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
@@ -252,17 +251,16 @@ func (c *co) resetOSThreadLocks() {
 //	ended ── if it has a rare part: that keeps the outcome, and the descriptor is not
 //	         used again ──────────────────────────────────────────────────────► for ever
 //
-// A handle that finds another gen than its own knows that its thread has ended; how, it
-// finds in the rare part, if that is of its number, else the outcome is nil. Most
-// threads end before another one has asked for them, so the lock is taken only if
-// one has (thread.lockAlive):
+// A handle that finds another gen than its own knows that its thread has ended; how, it finds in the rare part, if that
+// is of its number, else the outcome is nil. Most threads end before another one has asked for them, so the lock is
+// taken only if one has (thread.lockAlive):
 //
 //	end:      gen = 0;    barrier;                    asked? lock, wake joiners
 //	outsider: asked = 1;  lock (compare-and-swap);    gen as in the handle? alive
 //
-// Both first write, then pass a barrier, then read: either the outsider finds that the thread
-// has ended, or end waits for the lock. The barrier is the store of gen, an exchange. asked
-// may still be set for the former thread of the descriptor: then end takes the lock in vain.
+// Both first write, then pass a barrier, then read: either the outsider finds that the thread has ended, or end waits
+// for the lock. The barrier is the store of gen, an exchange. asked may still be set for the former thread of the
+// descriptor: then end takes the lock in vain.
 func (c *co) end(t *thread) {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
@@ -296,8 +294,8 @@ func (c *co) end(t *thread) {
 	storeRel64(&v.ended, v.ended+1)
 }
 
-// wakeJoiners has c, which may be nil, wake the joiners of t, whose generation is over, and returns the rare part: an outsider
-// may have made one just before that was over.
+// wakeJoiners has c, which may be nil, wake the joiners of t, whose generation is over, and returns the rare part: an
+// outsider may have made one just before that was over.
 func (t *thread) wakeJoiners(c *co) *rare {
 	t.mu.Lock()
 	w := t.joiners.PopAll()
@@ -308,8 +306,8 @@ func (t *thread) wakeJoiners(c *co) *rare {
 	return x
 }
 
-// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the bubble, on behalf of c, which may be nil. It
-// tells whether t has a rare part; if not, the descriptor may be used again.
+// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the bubble, on behalf of c, which may be
+// nil. It tells whether t has a rare part; if not, the descriptor may be used again.
 func (t *thread) endGeneration(c *co) (hasRare bool) {
 	atomic.SwapUint64(&t.gen, 0)
 	x := t.rarePart.Load()
@@ -322,8 +320,7 @@ func (t *thread) endGeneration(c *co) (hasRare bool) {
 	return x != nil
 }
 
-// endOutside is end for a thread without a VP, and without a rare part. The runner ends with
-// it, as a goroutine.
+// endOutside is end for a thread without a VP, and without a rare part. The runner ends with it, as a goroutine.
 func (c *co) endOutside(t *thread) {
 	s := c.l.vp.sched
 	if h := c.guess; h != nil {
@@ -343,8 +340,8 @@ func (c *co) endOutside(t *thread) {
 	s.endedOutside.Add(1)
 }
 
-// reportPanic settles what becomes of the panic of a thread, which run ends afterwards. With Attr.Catch the panic becomes the
-// error of Join. Without it the program ends as by a panic in a goroutine, with the stack of this thread.
+// reportPanic settles what becomes of the panic of a thread, which run ends afterwards. With Attr.Catch the panic
+// becomes the error of Join. Without it the program ends as by a panic in a goroutine, with the stack of this thread.
 func (c *co) reportPanic(x any, stack []byte) {
 	t := c.cur
 	if t == nil { // the panic is the scheduler's own, between two threads

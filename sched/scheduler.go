@@ -11,8 +11,9 @@ import (
 
 // Config configures a scheduler. The zero value is a good default.
 type Config struct {
-	// VPs is the number of virtual processors. 0: one per PU of Topology; without a Topology one per CPU of CPUs; without
-	// CPUs one per CPU that the process may use, or as many as the quota of its cgroup keeps busy, which are then Unbound.
+	// VPs is the number of virtual processors. 0: one per PU of Topology; without a Topology one per CPU of CPUs;
+	// without CPUs one per CPU that the process may use, or as many as the quota of its cgroup keeps busy, which are
+	// then Unbound.
 	VPs int
 
 	// CPUs are the CPUs to bind to, VP i to CPUs[i mod len]. nil: those that the process may use.
@@ -24,14 +25,14 @@ type Config struct {
 	IdleSpin time.Duration // how long an idle VP with nothing pending looks for work before it sleeps; 0: 50 us
 	PollSpin time.Duration // the same while hooks answer Waiting (Busy keeps the VP awake); 0: 1 ms
 
-	// MaxLWPs bounds the OS threads of the scheduler, at least 2 for each VP. 0: 4096, or fewer if the limits of the user, the
-	// cgroup or the system leave fewer. See LimitError.
+	// MaxLWPs bounds the OS threads of the scheduler, at least 2 for each VP. 0: 4096, or fewer if the limits of the
+	// user, the cgroup or the system leave fewer. See LimitError.
 	MaxLWPs int
 
 	SpareTime time.Duration // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
 
-	// SpareRunners is how many idle runners a VP keeps for its next threads even if it does not need them. Of more, those end
-	// by and by that it has not needed for SpareTime. 0: 256; below 0: the VP keeps all.
+	// SpareRunners is how many idle runners a VP keeps for its next threads even if it does not need them. Of more,
+	// those end by and by that it has not needed for SpareTime. 0: 256; below 0: the VP keeps all.
 	SpareRunners int
 
 	// Warn is called, on a goroutine of its own, with what goes wrong where no caller can get an error (*LimitError,
@@ -40,14 +41,14 @@ type Config struct {
 
 	Unbound bool // the kernel places the OS threads; of CPUs only the number counts
 
-	// Topology is the machine to schedule for; nil: this one. The scheduler binds to its PUs if the process may use all of
-	// them; else it simulates that machine on the CPUs of this one.
+	// Topology is the machine to schedule for; nil: this one. The scheduler binds to its PUs if the process may use all
+	// of them; else it simulates that machine on the CPUs of this one.
 	Topology *topo.Topology
 
 	Policy Policy // in which order ready threads of one priority run; the zero value: Fair
 
-	// SharedCPUs says that other busy processes use the same CPUs: pollers then give the CPU to the kernel between two looks
-	// instead of spinning.
+	// SharedCPUs says that other busy processes use the same CPUs: pollers then give the CPU to the kernel between two
+	// looks instead of spinning.
 	SharedCPUs bool
 
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
@@ -64,8 +65,8 @@ type Config struct {
 	Watchdog time.Duration
 }
 
-// Scheduler runs threads on virtual processors. New makes one; a process may have several. Any thread or goroutine may call
-// its methods; hooks may call those that do not block.
+// Scheduler runs threads on virtual processors. New makes one; a process may have several. Any thread or goroutine may
+// call its methods; hooks may call those that do not block.
 type Scheduler struct {
 	cfg    Config // with the defaults filled in
 	vps    []*vp
@@ -123,15 +124,15 @@ const (
 	wantsThread = 1 << 40 // a VP requests a thread
 )
 
-// Sleeper is where the LWP of an idle VP sleeps until the kernel announces something for which the hooks wait. Package pioman
-// has one, on epoll. Of several idle VPs one sleeps here, the others in futexes.
+// Sleeper is where the LWP of an idle VP sleeps until the kernel announces something for which the hooks wait. Package
+// pioman has one, on epoll. Of several idle VPs one sleeps here, the others in futexes.
 type Sleeper interface {
-	// Sleep blocks the calling OS thread until something pending arrives, or until Wake, and then returns true. It returns
-	// false at once if another LWP sleeps here already, or if nothing is pending. An LWP without a VP calls it. Sleep may run
-	// code that makes threads ready.
+	// Sleep blocks the calling OS thread until something pending arrives, or until Wake, and then returns true. It
+	// returns false at once if another LWP sleeps here already, or if nothing is pending. An LWP without a VP calls it.
+	// Sleep may run code that makes threads ready.
 	//
-	// A waker of the caller sets *order before it calls Wake. Wake may end the Sleep of another LWP instead. So Sleep looks at
-	// *order before it blocks, and returns true at once if that is not 0.
+	// A waker of the caller sets *order before it calls Wake. Wake may end the Sleep of another LWP instead. So Sleep
+	// looks at *order before it blocks, and returns true at once if that is not 0.
 	Sleep(order *atomic.Uint32) bool
 	// Wake makes the Sleep in progress return, or if there is none, the next one.
 	Wake()
@@ -149,8 +150,8 @@ func (s *Scheduler) CPU(vp int) int { return s.vps[vp].cpu }
 // NumVP returns the number of virtual processors.
 func (s *Scheduler) NumVP() int { return len(s.vps) }
 
-// SharedCPUs tells whether pollers should give the CPU away between polls, because
-// other busy processes, or other VPs, use the same CPUs.
+// SharedCPUs reports whether pollers should give the CPU away between polls, because other busy processes, or other
+// VPs, use the same CPUs.
 func (s *Scheduler) SharedCPUs() bool { return s.shared || shareCalled.Load() }
 
 // SetSleeper sets the Sleeper in which idle VPs wait for pending work; nil: none. It wakes the former
@@ -167,8 +168,8 @@ func (s *Scheduler) SetSleeper(sl Sleeper) {
 	}
 }
 
-// CurrentVP returns the index of the VP of s that the calling thread or hook holds; -1 on a plain goroutine, and on a thread
-// that has given its VP away (Blocking) or has lost it.
+// CurrentVP returns the index of the VP of s that the calling thread or hook holds; -1 on a plain goroutine, and on a
+// thread that has given its VP away (Blocking) or has lost it.
 func (s *Scheduler) CurrentVP() int {
 	if c := lookup(); c != nil && c.vpHint().sched == s {
 		return c.holding()
@@ -201,7 +202,7 @@ func (s *Scheduler) patience(verdict hooks.Verdict) int64 {
 	return max(s.idleSpin, s.pollSpin)
 }
 
-// Stopping tells whether Stop has ended s, or is about to.
+// Stopping reports whether Stop has ended s, or is about to.
 func (s *Scheduler) Stopping() bool { return s.stopping.Load() }
 
 // Alive returns the number of threads that have not ended.
@@ -218,8 +219,8 @@ func (s *Scheduler) Alive() int {
 	return int(born - ended)
 }
 
-// admit counts a thread that is spawned from outside. It panics on a scheduler
-// that has been stopped, as a send on a closed channel does.
+// admit counts a thread that is spawned from outside. It panics on a scheduler that has been stopped, as a send on a
+// closed channel does.
 func (s *Scheduler) admit() {
 	if !s.admitted() {
 		panic(ErrStopped.Error() + " (spawn)")
@@ -242,10 +243,10 @@ func (s *Scheduler) admitted() bool {
 // dismiss undoes admitted: the thread is not spawned.
 func (s *Scheduler) dismiss() { s.spawnedOutside.Add(^uint64(0)) }
 
-// Idle tells whether VP number vp has nothing to do, and if so, whether it is awake. The idle loop of a VP that is awake looks
-// for work and fires the idle hooks; a VP that sleeps has to be kicked first. A VP that is disabled, or whose thread is in
-// Blocking, is not idle. The answer is a hint: a VP that is between two threads may look idle. Any thread, goroutine or hook
-// may call Idle; it costs three loads.
+// Idle reports whether VP number vp has nothing to do, and if so, whether it is awake. The idle loop of a VP that is
+// awake looks for work and fires the idle hooks; a VP that sleeps has to be kicked first. A VP that is disabled, or
+// whose thread is in Blocking, is not idle. The answer is a hint: a VP that is between two threads may look idle. Any
+// thread, goroutine or hook may call Idle; it costs three loads.
 func (s *Scheduler) Idle(vp int) (idle, awake bool) {
 	v := s.vps[vp]
 	switch v.mode() {

@@ -16,9 +16,10 @@ var registered registry
 
 func init() { registered.mu.ranked(unranked) }
 
-// lock locks reg. Thousands of runners may begin and end as goroutines at the same time: if the Go scheduler stopped the holder
-// of the lock, all others would spin until it runs again. So the holder is pinned to its P. A waiter is not, since a pinned
-// goroutine must not make a system call that Go knows of. In the portable mode waiters give way to the holder.
+// lock locks reg. Thousands of runners may begin and end as goroutines at the same time: if the Go scheduler stopped
+// the holder of the lock, all others would spin until it runs again. So the holder is pinned to its P. A waiter is not,
+// since a pinned goroutine must not make a system call that Go knows of. In the portable mode waiters give way to the
+// holder.
 func (reg *registry) lock() {
 	if !isDirect {
 		reg.mu.Lock()
@@ -76,8 +77,8 @@ func register(c *co) {
 	keep(c.gAddress, c)
 }
 
-// unregister takes c out of the registry, if c has begun. c is the caller's, or parked: its goroutine must not have ended, since
-// the runtime uses goroutines again.
+// unregister takes c out of the registry, if c has begun. c is the caller's, or parked: its goroutine must not have
+// ended, since the runtime uses goroutines again.
 func unregister(c *co) {
 	if c.gAddress == 0 {
 		return
@@ -98,8 +99,7 @@ func unregister(c *co) {
 	r.unlock()
 }
 
-// CallerID is a number that the calling thread or goroutine shares with no other
-// one, past or future: never 0.
+// CallerID is a number that the calling thread or goroutine shares with no other one, past or future: never 0.
 func (moduleCalls) CallerID() uint64 {
 	if c := lookup(); c != nil && c.cur != nil {
 		return c.cur.gen << 1

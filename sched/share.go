@@ -10,15 +10,15 @@ import (
 // shareCalled says that ShareCPUs was called.
 var shareCalled atomic.Bool
 
-// sharedByEnvironment tells whether PM2_SHARED_CPUS is set.
+// sharedByEnvironment reports whether PM2_SHARED_CPUS is set.
 var sharedByEnvironment = sync.OnceValue(func() bool {
 	shared, _ := setting.Shared() // New returns the error
 	return shared
 })
 
-// ShareCPUs says that other processes use the CPUs of this one, as PM2_SHARED_CPUS does: from here on threads and goroutines that
-// poll, and idle VPs, offer their CPU to them after each look. There is no way back.
+// ShareCPUs says that other processes use the CPUs of this one, as PM2_SHARED_CPUS does: from here on threads and
+// goroutines that poll, and idle VPs, offer their CPU to them after each look. There is no way back.
 func ShareCPUs() { shareCalled.Store(true) }
 
-// SharedCPUs tells whether ShareCPUs was called, or the environment says so.
+// SharedCPUs reports whether ShareCPUs was called, or the environment says so.
 func SharedCPUs() bool { return shareCalled.Load() || sharedByEnvironment() }

@@ -1,13 +1,11 @@
 package sched
 
-// sort moves t, whose class or set of VPs has just changed, to the queue to which
-// it belongs now, if it is ready. A VP's queue is its holder's. If the caller is the holder it
-// sorts the queue. Else it borrows the VP, as a thief does; or, while the holder is inside
-// the scheduler, it asks the holder by a request in the inbox.
+// sort moves t, whose class or set of VPs has just changed, to the queue to which it belongs now, if it is ready. A
+// VP's queue is its holder's. If the caller is the holder it sorts the queue. Else it borrows the VP, as a thief does;
+// or, while the holder is inside the scheduler, it asks the holder by a request in the inbox.
 //
 // Another thread may move t at the same time: it writes t.vp, then reads the class. The caller of sort has written the
-// class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes
-// see queueNode.put.
+// class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes see queueNode.put.
 func (t *thread) sort(c *co) {
 	if x := t.rarePart.Load(); x != nil {
 		if n := x.queuedOn.Load(); n != nil {
@@ -41,9 +39,9 @@ func (v *vp) sort(c *co) {
 	}
 }
 
-// sortNow puts every ready thread where it belongs: on another VP if it may not run
-// here, else into the ring of its class. Threads that stay keep their order. A thread that changes
-// rings becomes the youngest of its new ring. The holder or a thief calls it.
+// sortNow puts every ready thread where it belongs: on another VP if it may not run here, else into the ring of its
+// class. Threads that stay keep their order. A thread that changes rings becomes the youngest of its new ring. The
+// holder or a thief calls it.
 func (v *vp) sortNow() {
 	if v.inbox.Load() != nil {
 		v.collect()

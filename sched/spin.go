@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Spin is a spin lock for critical sections of tens of nanoseconds. Threads, goroutines and hooks may take it. A thread takes
-// it between Enter and Leave, so that no taker gets its VP while it holds the lock. The kernel may still deschedule the OS
-// thread of the holder, so a waiter gives the CPU away now and then. The zero value is unlocked.
+// Spin is a spin lock for critical sections of tens of nanoseconds. Threads, goroutines and hooks may take it. A thread
+// takes it between Enter and Leave, so that no taker gets its VP while it holds the lock. The kernel may still
+// deschedule the OS thread of the holder, so a waiter gives the CPU away now and then. The zero value is unlocked.
 type Spin struct {
 	rankedSpin // its place in the order of locks, in builds that check that: lockorder.go
 	v          uint32
@@ -40,8 +40,8 @@ func (mu *Spin) Unlock() {
 	storeRel(&mu.v, 0)
 }
 
-// contend is Lock when the lock is taken. It only reads until the lock looks free, so that the cache line stays shared among
-// the waiters.
+// contend is Lock when the lock is taken. It only reads until the lock looks free, so that the cache line stays shared
+// among the waiters.
 func (mu *Spin) contend() {
 	for n := 1; ; n++ {
 		if atomic.LoadUint32(&mu.v) == 0 && atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
@@ -53,17 +53,16 @@ func (mu *Spin) contend() {
 	}
 }
 
-// relax is the pause of every loop that spins. It is not inlined: its prologue checks the stack, and there the collector can
-// stop the caller. A loop of pauses has no other such point, so a caller that waits for a thread which the collector has
-// stopped would spin for ever.
+// relax is the pause of every loop that spins. It is not inlined: its prologue checks the stack, and there the
+// collector can stop the caller. A loop of pauses has no other such point, so a caller that waits for a thread which
+// the collector has stopped would spin for ever.
 //
 //go:noinline
 func relax() { asm.Pause() }
 
-// Backoff is the pause in round n, from 1 on, of a loop that waits for another thread, goroutine
-// or hook without parking. Mostly it is a pause of the CPU. Now and then it lets others
-// run, for which the caller may be waiting: the threads of this VP, goroutines,
-// and other OS threads on this CPU.
+// Backoff is the pause in round n, from 1 on, of a loop that waits for another thread, goroutine or hook without
+// parking. Mostly it is a pause of the CPU. Now and then it lets others run, for which the caller may be waiting: the
+// threads of this VP, goroutines, and other OS threads on this CPU.
 func Backoff(n int) {
 	relax()
 	const turnsPerYield = 16

@@ -7,15 +7,13 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// A thread that begins to wait while its VP has nothing else to do spins first: it stays on
-// its runner for a microsecond or two, holding the VP, and looks whether it is woken.
-// If it is woken it goes on. That saves two switches, to the base and back, and spares
-// its waker the inbox. This is the spin-then-block of Karlin et al. (Empirical Studies of
-// Competitive Spinning, SOSP 1991); the idle loop would spin at this time anyway.
+// A thread that begins to wait while its VP has nothing else to do spins first: it stays on its runner for a
+// microsecond or two, holding the VP, and looks whether it is woken. If it is woken it goes on. That saves two
+// switches, to the base and back, and spares its waker the inbox. This is the spin-then-block of Karlin et al.
+// (Empirical Studies of Competitive Spinning, SOSP 1991); the idle loop would spin at this time anyway.
 //
-// The thread must not be queued as ready before it is parked. But it has to unlock the wait queue, so that
-// it can be woken at all. So Waiter.spins of its descriptor tells the waker
-// whether to queue it:
+// The thread must not be queued as ready before it is parked. But it has to unlock the wait queue, so that it can be
+// woken at all. So Waiter.spins of its descriptor tells the waker whether to queue it:
 //
 //	parked ──── spinFirst: the thread, with the queue locked ──────────► spinning
 //	spinning ── wakeSpinning: its waker, compare-and-swap ────────────► woken
@@ -23,20 +21,17 @@ import (
 //	woken ───── the thread sees it and goes on ────────────────────────► parked
 //	woken ───── endSpin: it had given up, so endSpin posts it ──────────► parked
 //
-// Each wait has one waker: the thread that took the waiter out of its queue, or claimed
-// its ticket. It calls ready, which tries the second transition, and queues the waiter only if
-// that fails. Each waker, a time limit and a canceller too,
-// takes the queue's lock first, which was freed after the first transition.
+// Each wait has one waker: the thread that took the waiter out of its queue, or claimed its ticket. It calls ready,
+// which tries the second transition, and queues the waiter only if that fails. Each waker, a time limit and a canceller
+// too, takes the queue's lock first, which was freed after the first transition.
 //
-// Meanwhile the VP is held, as in any operation: no spare seizes it, no thief
-// borrows it. A request to the VP (a post, DisableVP, a sort, a Kick) goes to
-// the inbox, which ends the spinning. A request to the thread itself (its set,
-// its level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that
-// was switched to.
+// Meanwhile the VP is held, as in any operation: no spare seizes it, no thief borrows it. A request to the VP (a post,
+// DisableVP, a sort, a Kick) goes to the inbox, which ends the spinning. A request to the thread itself (its set, its
+// level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that was switched to.
 //
-// A thread does not spin where an idle VP would not: with Config.SharedCPUs, or while threads of this VP run without it or are in
-// Blocking. Nor does it spin while idle hooks have something to do. On a VP whose threads spin in vain threads hardly ever
-// spin (Estimator), so the idle loop, which looks for threads to steal, begins only a little later.
+// A thread does not spin where an idle VP would not: with Config.SharedCPUs, or while threads of this VP run without it
+// or are in Blocking. Nor does it spin while idle hooks have something to do. On a VP whose threads spin in vain
+// threads hardly ever spin (Estimator), so the idle loop, which looks for threads to steal, begins only a little later.
 
 // The states of Waiter.spins.
 const (
@@ -52,9 +47,8 @@ const spinNs = 2000
 // a short wait.
 const spinSample = 8
 
-// spinFirst is for the calling thread, which stands in a queue guarded by mu, holds mu,
-// and has no other thread to run on its VP. If woken is true the thread holds the VP and goes on. Else
-// it must switch to next, with o.
+// spinFirst is for the calling thread, which stands in a queue guarded by mu, holds mu, and has no other thread to run
+// on its VP. If woken is true the thread holds the VP and goes on. Else it must switch to next, with o.
 func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	v, t := c.l.vp, c.cur
 	if !v.maySpin() {
@@ -98,7 +92,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	return nil, opNone, true
 }
 
-// maySpin tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not spin: the trace
+// maySpin reports whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not spin: the trace
 // shows which VPs are idle.
 func (v *vp) maySpin() bool {
 	return !v.sched.SharedCPUs() && v.numSeized.Load() == 0 && v.numBlocking.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
@@ -109,8 +103,7 @@ func (t *thread) wakeSpinning() bool {
 	return atomic.LoadUint32(&t.w.spins) == isSpinning && atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isWoken)
 }
 
-// endSpin is for t, which has given up spinning and is parked now: from here on its waker may
-// queue it. Holder only.
+// endSpin is for t, which has given up spinning and is parked now: from here on its waker may queue it. Holder only.
 func (v *vp) endSpin(t *thread) {
 	if !atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isParked) {
 		storeRel(&t.w.spins, isParked) // its waker came just before: post it as the waker would have done

@@ -17,9 +17,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// New starts a scheduler: bound OS threads, one per VP to begin with, and a
-// clock. It raises GOMAXPROCS so that the program's own goroutines keep
-// their share; Stop lowers it again.
+// New starts a scheduler: bound OS threads, one per VP to begin with, and a clock. It raises GOMAXPROCS so that the
+// program's own goroutines keep their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
 	if inSynctest() {
 		return nil, errInSynctest
@@ -139,10 +138,9 @@ const (
 // ErrAlive says that Stop was given up because threads are still alive.
 var ErrAlive = errors.New("sched: threads are still alive")
 
-// Stop enables all VPs, waits until all threads have ended, then ends the scheduler: its OS
-// threads and goroutines are gone when it returns, and GOMAXPROCS and affinity
-// masks are what they were. If ctx is done first, or if Stop is called from a
-// thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
+// Stop enables all VPs, waits until all threads have ended, then ends the scheduler: its OS threads and goroutines are
+// gone when it returns, and GOMAXPROCS and affinity masks are what they were. If ctx is done first, or if Stop is
+// called from a thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	if c := lookup(); c != nil && c.vpHint().sched == s {
 		return errors.New("sched: a scheduler cannot be stopped from one of its threads")
@@ -174,8 +172,9 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shut sets stopping, unless threads are alive or another goroutine stops s; it tells whether it did. A spawn from outside
-// counts its thread, then looks at closing; shut sets closing, then looks at the count: one of them sees the other.
+// shut sets stopping, unless threads are alive or another goroutine stops s; it tells whether it did. A spawn from
+// outside counts its thread, then looks at closing; shut sets closing, then looks at the count: one of them sees the
+// other.
 func (s *Scheduler) shut() bool {
 	if !s.closing.CompareAndSwap(false, true) {
 		return false // another goroutine stops s
@@ -191,8 +190,8 @@ func (s *Scheduler) shut() bool {
 // setUp guards chooseMode, which the first New calls.
 var setUp sync.Once
 
-// chooseMode finds out whether the kernel has membarrier. If this is the portable mode, and the program was not built with the
-// tag portable, it says so on standard error.
+// chooseMode finds out whether the kernel has membarrier. If this is the portable mode, and the program was not built
+// with the tag portable, it says so on standard error.
 func chooseMode() {
 	fenced = !hasMembarrier()
 	if !isDirect && !direct.Chosen {

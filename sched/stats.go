@@ -7,20 +7,16 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Stats is what a scheduler has done since it started, or between two moments
-// (Since). It is a value and belongs to its holder.
+// Stats is what a scheduler has done since it started, or between two moments (Since). It is a value and belongs to its
+// holder.
 //
-// Accuracy. Every counter is exact, but is read while the VPs go on: counters of
-// one snapshot may be a few events apart. None runs backwards, but Spin may, by what
-// Hook was estimated too low before. Times are
-// taken where a VP changes between work and idleness, not at switches, so they
-// cost running threads nothing: Spin is short by up to one round of the idle loop
-// for each time a VP found work again, and by up to 2 us for each wait of a thread
-// (it spins); Hook is estimated from one round in 16;
-// Sleep of a VP that Blocking left free begins when the clock sees it, 1 ms
-// later as a rule. Wakes samples about one wake in 64 (of those by goroutines and
-// timers every one), by the number of the waker's switches: a program whose period
-// divides 64 is seen at some of its wakes only.
+// Accuracy. Every counter is exact, but is read while the VPs go on: counters of one snapshot may be a few events
+// apart. None runs backwards, but Spin may, by what Hook was estimated too low before. Times are taken where a VP
+// changes between work and idleness, not at switches, so they cost running threads nothing: Spin is short by up to one
+// round of the idle loop for each time a VP found work again, and by up to 2 us for each wait of a thread (it spins);
+// Hook is estimated from one round in 16; Sleep of a VP that Blocking left free begins when the clock sees it, 1 ms
+// later as a rule. Wakes samples about one wake in 64 (of those by goroutines and timers every one), by the number of
+// the waker's switches: a program whose period divides 64 is seen at some of its wakes only.
 type Stats struct {
 	At      time.Time     `json:"at"`
 	Elapsed time.Duration `json:"elapsed_ns"` // what the counters are about
@@ -35,8 +31,8 @@ type Stats struct {
 	Threads []ThreadInfo `json:"threads,omitempty"` // of Snapshot alone: the oldest ones
 }
 
-// VPStats is the part of one VP. State, Ready, Away, Runners and Seized are of the moment
-// and no counters: Since leaves them as they are.
+// VPStats is the part of one VP. State, Ready, Away, Runners and Seized are of the moment and no counters: Since leaves
+// them as they are.
 type VPStats struct {
 	VP    int    `json:"vp"`
 	CPU   int    `json:"cpu"`
@@ -102,9 +98,8 @@ func (vst *VPStats) add(w *VPStats) {
 	vst.Runners += w.Runners
 }
 
-// Since returns what happened between an earlier snapshot of the same scheduler
-// and s: counters and times are differences, Elapsed is the time between the two,
-// what is of the moment stays.
+// Since returns what happened between an earlier snapshot of the same scheduler and s: counters and times are
+// differences, Elapsed is the time between the two, what is of the moment stays.
 func (st Stats) Since(earlier Stats) Stats {
 	minus := func(a, b uint64) uint64 {
 		if a < b {
@@ -126,8 +121,7 @@ func (st Stats) Since(earlier Stats) Stats {
 	return st
 }
 
-// Load returns the share of the time, 0 to 1, for which the VP ran threads (or
-// switched between them).
+// Load returns the share of the time, 0 to 1, for which the VP ran threads (or switched between them).
 func (st *Stats) Load(vp int) float64 {
 	if st.Elapsed <= 0 || vp < 0 || vp >= len(st.VPs) {
 		return 0
@@ -135,8 +129,8 @@ func (st *Stats) Load(vp int) float64 {
 	return min(max(1-float64(st.VPs[vp].Idle())/float64(st.Elapsed), 0), 1)
 }
 
-// Stats returns a snapshot. It never blocks, may be called from anywhere, and takes
-// about a microsecond per VP. Use Since for the difference of two.
+// Stats returns a snapshot. It never blocks, may be called from anywhere, and takes about a microsecond per VP. Use
+// Since for the difference of two.
 func (s *Scheduler) Stats() Stats {
 	now := asm.Cycles()
 	st := Stats{

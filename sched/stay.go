@@ -14,9 +14,9 @@ import (
 //	held(L) ── a base, on LWP L, finds the thread ready; passTo: L becomes a spare ──► held(P), P woken
 //	held(P) ── stay: P's thread waits, yields or ends ───────────────────────────────► free, kicked
 //
-// The thread is published, in a queue or as ready, before P sleeps. The LWP that passes it a VP writes lwp.receivedVP and
-// gives P an order. P releases its VP, and then looks whether it has got an order
-// already. The lwp of a pinned thread has no base: it sleeps in its futex.
+// The thread is published, in a queue or as ready, before P sleeps. The LWP that passes it a VP writes lwp.receivedVP
+// and gives P an order. P releases its VP, and then looks whether it has got an order already. The lwp of a pinned
+// thread has no base: it sleeps in its futex.
 
 // stay is switchTo for a thread that stays. It does for itself what o says, and releases the VP, which runs
 // t next, then others. It sleeps until it is passed a VP, which it holds on return.
@@ -116,8 +116,8 @@ func (l *lwp) adopt(v *vp) {
 	s.bind(l)
 }
 
-// setVP sets l.vp, hidden from the race detector: a thread that has lost l without having noticed reads l.vp to see whether it
-// still has its VP. What it reads does not matter, since its co.id says that it has lost both.
+// setVP sets l.vp, hidden from the race detector: a thread that has lost l without having noticed reads l.vp to see
+// whether it still has its VP. What it reads does not matter, since its co.id says that it has lost both.
 //
 //go:norace
 func (l *lwp) setVP(v *vp) { l.vp, l.hadVP = v, true }

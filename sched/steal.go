@@ -2,9 +2,8 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (vpWord.lend), and so
-// uses its private queue. The queue itself needs no atomics, and its owner pays
-// nothing while no VP steals.
+// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (vpWord.lend), and so uses
+// its private queue. The queue itself needs no atomics, and its owner pays nothing while no VP steals.
 type thief struct {
 	singleSince int64  // cycles: when the thief first saw a single ready thread on singleVP
 	singleTick  uint32 // the tick of singleVP at that time
@@ -14,14 +13,13 @@ type thief struct {
 }
 
 const (
-	// singleWait is how long a single ready thread must have waited before a thief
-	// moves it. In a ping-pong between two threads of one VP one is
-	// always ready, for tens of nanoseconds; moving it would cost both dearly.
-	// The figure for which it is there: mutex contended, 8 on 2 VPs (docs/decisions/mechanisms.md).
+	// singleWait is how long a single ready thread must have waited before a thief moves it. In a ping-pong between two
+	// threads of one VP one is always ready, for tens of nanoseconds; moving it would cost both dearly. The figure for
+	// which it is there: mutex contended, 8 on 2 VPs (docs/decisions/mechanisms.md).
 	singleWait = 3000 // ns
 	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
-	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the scheduler.
-	// The figure for which the doubling is there: the prime sieve, 2 VPs (docs/decisions/mechanisms.md).
+	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the
+	// scheduler. The figure for which the doubling is there: the prime sieve, 2 VPs (docs/decisions/mechanisms.md).
 	retryPause   = 2000 // ns
 	maxDoublings = 6    // doublings
 	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule
@@ -29,9 +27,8 @@ const (
 	maxShare = 256
 )
 
-// steal takes about half of the ready threads of another VP, the oldest of the
-// highest priority, and queues them on v: from the nearest VP that has some; of
-// those at equal distance a random one is asked first. The caller holds v and has
+// steal takes about half of the ready threads of another VP, the oldest of the highest priority, and queues them on v:
+// from the nearest VP that has some; of those at equal distance a random one is asked first. The caller holds v and has
 // nothing to run.
 func (v *vp) steal(th *thief, now int64) bool {
 	if now < th.pausedUntil {
@@ -75,7 +72,7 @@ func (v *vp) random() uint32 {
 	return x
 }
 
-// worthwhile tells whether o is worth an attempt: several threads are ready there, or one has been for singleWait.
+// worthwhile reports whether o is worth an attempt: several threads are ready there, or one has been for singleWait.
 func (th *thief) worthwhile(o *vp, now int64) bool {
 	if randomSteals || o.queueLen() > 1 {
 		return true
@@ -105,8 +102,8 @@ func (v *vp) stealFrom(o *vp) int {
 	return n
 }
 
-// share moves half of o's ready threads, rounded up: the oldest that may run on v, the
-// highest priority first. The others keep their order.
+// share moves half of o's ready threads, rounded up: the oldest that may run on v, the highest priority first. The
+// others keep their order.
 func (v *vp) share(o *vp) (n int) {
 	var taken [maxShare]*thread
 	want := min((o.q.total()+1)/2, maxShare)
@@ -118,9 +115,8 @@ func (v *vp) share(o *vp) (n int) {
 		n += v.takeAllowed(o.q.of(r), taken[n:want])
 		o.q.took(r)
 	}
-	// A thread that changes a class writes it, then reads t.vp. share has written t.vp, and add reads the
-	// class. The store in between is sequentially consistent, so one of the two sees
-	// what the other has written.
+	// A thread that changes a class writes it, then reads t.vp. share has written t.vp, and add reads the class. The
+	// store in between is sequentially consistent, so one of the two sees what the other has written.
 	v.fence.Store(0)
 	for _, t := range taken[:n] {
 		v.add(t)

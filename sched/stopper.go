@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// stopper follows each thread that the clock has asked to stop until the request is answered or withdrawn: the thread may have
-// lost its VP before it stops, where clock.inspect does not look for it, or may stop inside the scheduler.
+// stopper follows each thread that the clock has asked to stop until the request is answered or withdrawn: the thread
+// may have lost its VP before it stops, where clock.inspect does not look for it, or may stop inside the scheduler.
 //
 //	none ── inspect: the clock asks the thread that keeps the VP ──────────► asked
 //	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
@@ -18,9 +18,8 @@ import (
 //	         has no safe point ────────────────────────────────────────────► asked: it is sent another
 //	asked ── it does not stop for askAgain; withdrawn, so that it will not ► none
 //
-// A thread that has stopped inside the scheduler or the Go runtime may hold a lock there, for
-// which the clock may be waiting. So this is an OS thread of its own, which waits for no
-// lock, allocates nothing, and calls nothing that does.
+// A thread that has stopped inside the scheduler or the Go runtime may hold a lock there, for which the clock may be
+// waiting. So this is an OS thread of its own, which waits for no lock, allocates nothing, and calls nothing that does.
 type stopper struct {
 	s          *Scheduler
 	started    bool          // the clock's
@@ -44,7 +43,8 @@ const (
 	followGap = 20_000    // ns: between two looks
 )
 
-// pursue asks c, which was found running on v, to stop, and has the stopper follow it. The clock calls it; v has no pursuit.
+// pursue asks c, which was found running on v, to stop, and has the stopper follow it. The clock calls it; v has no
+// pursuit.
 func (sp *stopper) pursue(v *vp, c *co, now int64) {
 	if !sp.started {
 		sp.started = true
@@ -101,7 +101,8 @@ func (sp *stopper) look(now int64) (left bool) {
 	return left
 }
 
-// follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed on.
+// follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed
+// on.
 func (v *vp) follow(c *co, now int64) bool {
 	u := &v.pursuit
 	g := c.gHint()

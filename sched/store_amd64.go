@@ -2,10 +2,9 @@
 
 package sched
 
-// storeRel is a release store. On x86 every store is one (total store order),
-// and the compiler keeps memory operations before a store that follows them:
-// where an atomic store would be an XCHG of 20 cycles, this is a MOV. The
-// race-build twin is in store_other.go.
+// storeRel is a release store. On x86 every store is one (total store order), and the compiler keeps memory operations
+// before a store that follows them: where an atomic store would be an XCHG of 20 cycles, this is a MOV. The race-build
+// twin is in store_other.go.
 func storeRel(p *uint32, v uint32) { *p = v }
 
 // storeRel64 is storeRel for counters that one VP's holder writes and others read.

@@ -4,8 +4,7 @@ package sched
 
 import "sync/atomic"
 
-// storeRel is a release store, visible to the race detector (store_amd64.go
-// is its fast twin).
+// storeRel is a release store, visible to the race detector (store_amd64.go is its fast twin).
 func storeRel(p *uint32, v uint32) { atomic.StoreUint32(p, v) }
 
 // storeRel64 is storeRel for counters that one VP's holder writes and others read.

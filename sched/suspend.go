@@ -7,9 +7,9 @@ package sched
 //	waiting ──── goes on waiting; when it has been woken ──────────────────► stopped
 //	stopped ──── Resume ───────────────────────────────────────────────────► ready
 //
-// A stopped thread keeps what its last wait has got it, such as a Mutex. rare.requests has suspendBit from Suspend to Resume; both
-// change it under x.mu, and the thread reads it under x.mu before it parks. A stopped thread stands in x.suspendQueue with a
-// Waiter of its own, because that of its descriptor may still hold the result of the last wait.
+// A stopped thread keeps what its last wait has got it, such as a Mutex. rare.requests has suspendBit from Suspend to
+// Resume; both change it under x.mu, and the thread reads it under x.mu before it parks. A stopped thread stands in
+// x.suspendQueue with a Waiter of its own, because that of its descriptor may still hold the result of the last wait.
 
 // Bits of rare.requests: what other threads request of this one, when it runs again.
 const (
@@ -17,11 +17,10 @@ const (
 	cancelBit
 )
 
-// Suspend keeps the thread from running on, from its next scheduling point to
-// Resume: it returns at once, while the thread may still run up to there. The
-// calling thread itself stops before Suspend returns. Calls do not nest. It
-// returns ErrNoThread if the thread has ended. To stop a thread at any moment is a
-// debugger's need; to wait for something use a Semaphore or Cond.
+// Suspend keeps the thread from running on, from its next scheduling point to Resume: it returns at once, while the
+// thread may still run up to there. The calling thread itself stops before Suspend returns. Calls do not nest. It
+// returns ErrNoThread if the thread has ended. To stop a thread at any moment is a debugger's need; to wait for
+// something use a Semaphore or Cond.
 func (h Thread) Suspend() error {
 	x := h.needRare()
 	if x == nil {
@@ -34,8 +33,8 @@ func (h Thread) Suspend() error {
 	return nil
 }
 
-// Resume lets a suspended thread go on; one that is not suspended is left alone.
-// It does not block. It returns ErrNoThread if the thread has ended.
+// Resume lets a suspended thread go on; one that is not suspended is left alone. It does not block. It returns
+// ErrNoThread if the thread has ended.
 func (h Thread) Resume() error {
 	x := h.needRare()
 	if x == nil {
@@ -79,8 +78,8 @@ func (c *co) parkSuspended(x *rare) {
 	}
 }
 
-// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it is
-// Yield. The caller goes to the end of the queue. It looks through the whole queue.
+// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it
+// is Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {

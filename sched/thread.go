@@ -16,9 +16,8 @@ import (
 // thread is the descriptor of a thread. A thread that has not begun, a seed, has no co; a thread that has begun runs on
 // one. A descriptor serves one thread after another; gen, the number of the thread, tells them apart.
 type thread struct {
-	// A waker reads these fields: 64 bytes, one cache line that moves
-	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
-	// of 192 bytes aligns it to cache lines.
+	// A waker reads these fields: 64 bytes, one cache line that moves from CPU to CPU with the wake. A descriptor has
+	// 192 bytes, and Go's size class of 192 bytes aligns it to cache lines.
 	vp    *vp        // where it is queued when it is ready; its waker, or a thief, writes it
 	link  *thread    // the next one in vp.inbox or vp.freeDescriptors
 	class queueClass // in which queue it belongs; 0: in the VP's own, with Default priority
@@ -30,8 +29,7 @@ type thread struct {
 	bounded *BoundedWait // made for the first wait that needs one; it stays with the descriptor
 	_       [8]byte
 
-	// The VP that runs the thread reads these fields. A plain thread needs this
-	// cache line and the first.
+	// The VP that runs the thread reads these fields. A plain thread needs this cache line and the first.
 	co          *co // on which it runs; nil: it has not begun
 	body        Body
 	set         atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
@@ -51,9 +49,8 @@ type plain func()
 // Run implements Body.
 func (f plain) Run() { f() }
 
-// Thread is a handle of a thread: a value that stays valid for ever. Once the thread has ended the handle
-// says so, even when its descriptor serves another thread. The zero
-// Thread stands for no thread.
+// Thread is a handle of a thread: a value that stays valid for ever. Once the thread has ended the handle says so, even
+// when its descriptor serves another thread. The zero Thread stands for no thread.
 type Thread struct {
 	t   *thread
 	gen uint64
@@ -105,9 +102,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Spawn makes a thread that runs fn. A thread that calls Spawn gets it on its own scheduler, at first on its own VP; a plain
-// goroutine gets it on the default scheduler, which starts if need be. Spawn does not block, and panics if fn is nil. A panic
-// in fn ends the program.
+// Spawn makes a thread that runs fn. A thread that calls Spawn gets it on its own scheduler, at first on its own VP; a
+// plain goroutine gets it on the default scheduler, which starts if need be. Spawn does not block, and panics if fn is
+// nil. A panic in fn ends the program.
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
 // SpawnBody is Spawn of a Body: the caller need not allocate a closure.
@@ -137,16 +134,16 @@ func spawn(b Body) Thread {
 	return h
 }
 
-// check panics in the caller of a spawn if there is nothing to run. A panic in the thread
-// could not be recovered, and its stack would not name the spawner.
+// check panics in the caller of a spawn if there is nothing to run. A panic in the thread could not be recovered, and
+// its stack would not name the spawner.
 func check(b Body) {
 	if f, ok := b.(plain); b == nil || ok && f == nil {
 		panic("marcel: spawn of a nil function")
 	}
 }
 
-// SpawnWith is Spawn with attributes. It allocates. It panics if a names no VP of the scheduler, a priority or level that
-// does not exist, or a bubble that refuses the thread.
+// SpawnWith is Spawn with attributes. It allocates. It panics if a names no VP of the scheduler, a priority or level
+// that does not exist, or a bubble that refuses the thread.
 func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -161,8 +158,8 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	return h
 }
 
-// Spawn makes a thread on s that runs fn. Any goroutine or thread may call it, also a thread of another scheduler. It does
-// not block. It panics as SpawnWith does, and if s has been stopped.
+// Spawn makes a thread on s that runs fn. Any goroutine or thread may call it, also a thread of another scheduler. It
+// does not block. It panics as SpawnWith does, and if s has been stopped.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -173,8 +170,8 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	return s.spawn(c, a, plain(fn))
 }
 
-// spawn is Spawn within an operation of c, a thread of s; a nil c is a goroutine, or a thread of another scheduler. Before
-// a panic it ends the operation.
+// spawn is Spawn within an operation of c, a thread of s; a nil c is a goroutine, or a thread of another scheduler.
+// Before a panic it ends the operation.
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
 	t.body = b
@@ -241,18 +238,17 @@ func newThread() *thread {
 	return t
 }
 
-// lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is held
-// a live thread does not end. The caller unlocks t.mu in either case.
+// lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is
+// held a live thread does not end. The caller unlocks t.mu in either case.
 func (t *thread) lockAlive(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
 	return atomic.LoadUint64(&t.gen) == gen
 }
 
-// Join waits until the thread has ended. While it waits, a calling thread lets other threads run; a plain
-// goroutine blocks. Any number of threads and goroutines may join, any number of times, also long
-// after the end. Join returns the *PanicError of a thread made with Attr.Catch,
-// ErrCanceled, ErrDetached, ErrJoinSelf or ErrNoThread.
+// Join waits until the thread has ended. While it waits, a calling thread lets other threads run; a plain goroutine
+// blocks. Any number of threads and goroutines may join, any number of times, also long after the end. Join returns the
+// *PanicError of a thread made with Attr.Catch, ErrCanceled, ErrDetached, ErrJoinSelf or ErrNoThread.
 func (h Thread) Join() error {
 	_, err := h.join(nil)
 	return err
@@ -270,9 +266,8 @@ func (h Thread) TryJoin() (ended bool, err error) {
 	return true, h.outcome()
 }
 
-// JoinTimeout is Join for at most d. If ended is true err tells how the thread has
-// ended. If ended is false and err is nil the time was over first. If d <= 0 it is
-// TryJoin.
+// JoinTimeout is Join for at most d. If ended is true err tells how the thread has ended. If ended is false and err is
+// nil the time was over first. If d <= 0 it is TryJoin.
 func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
 	if d <= 0 {
 		return h.TryJoin()
@@ -348,7 +343,7 @@ func (h Thread) outcome() error {
 	return nil
 }
 
-// Ended tells whether the thread has ended. It does not block.
+// Ended reports whether the thread has ended. It does not block.
 func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
 
 // Self returns the handle of the calling thread; the zero Thread on a plain goroutine.
@@ -363,14 +358,14 @@ func Self() Thread {
 	return Thread{}
 }
 
-// OnThread tells whether the caller is a thread; false on a plain goroutine and in an idle hook.
+// OnThread reports whether the caller is a thread; false on a plain goroutine and in an idle hook.
 func OnThread() bool {
 	c := lookup()
 	return c != nil && !c.base
 }
 
-// Yield lets the next ready thread of the caller's VP run, unless all that are ready have a lower priority. The caller goes
-// to the end of the queue. On a plain goroutine, and in an idle hook, Yield is runtime.Gosched.
+// Yield lets the next ready thread of the caller's VP run, unless all that are ready have a lower priority. The caller
+// goes to the end of the queue. On a plain goroutine, and in an idle hook, Yield is runtime.Gosched.
 func Yield() {
 	c := lookup()
 	if c == nil || c.base {
@@ -405,16 +400,16 @@ func Yield() {
 	}
 }
 
-// OthersReady tells whether another thread is ready on the caller's VP, so that a caller that spins keeps it from running: a hint.
-// It is false on a plain goroutine.
+// OthersReady reports whether another thread is ready on the caller's VP, so that a caller that spins keeps it from
+// running: a hint. It is false on a plain goroutine.
 func OthersReady() bool {
 	c := lookup()
 	return c != nil && !c.base && c.vpHint().hasWork()
 }
 
-// Blocking runs f, which may block in the kernel, in Go or in C, while the calling thread has given its VP away, so that
-// other threads of the VP go on. f may call the scheduler: at that call the thread waits for a VP. If no LWP has taken the
-// VP when f returns, the thread has it back at once. On a plain goroutine Blocking just calls f.
+// Blocking runs f, which may block in the kernel, in Go or in C, while the calling thread has given its VP away, so
+// that other threads of the VP go on. f may call the scheduler: at that call the thread waits for a VP. If no LWP has
+// taken the VP when f returns, the thread has it back at once. On a plain goroutine Blocking just calls f.
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter, since no hook may run inside an operation

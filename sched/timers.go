@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// timers is the timer wheel of a VP. A thread starts a timer on the wheel of
-// the VP that it holds. So only two others compete for the lock: the clock, which expires
-// timers, and a thread that stops a timer after it has moved to another VP.
-// Which locks come before its own is in README.md, section 11.
+// timers is the timer wheel of a VP. A thread starts a timer on the wheel of the VP that it holds. So only two others
+// compete for the lock: the clock, which expires timers, and a thread that stops a timer after it has moved to another
+// VP. Which locks come before its own is in README.md, section 11.
 type timers struct {
 	vp      *vp
 	mu      Spin         // guards all but next
@@ -37,9 +36,8 @@ func (ts *timers) start(tm *timer, at int64) {
 	}
 }
 
-// stop takes tm out if it is pending, and tells whether it was. A caller that
-// is a thread holds its VP. If the clock has fired tm before, the caller sees what
-// it has written.
+// stop takes tm out if it is pending, and tells whether it was. A caller that is a thread holds its VP. If the clock
+// has fired tm before, the caller sees what it has written.
 func (tm *timer) stop() (pending bool) {
 	ts := tm.home
 	if ts == nil {
@@ -52,8 +50,7 @@ func (tm *timer) stop() (pending bool) {
 }
 
 const (
-	// expiredAtOnce and stepsAtOnce bound how long the clock keeps the lock:
-	// one or two microseconds.
+	// expiredAtOnce and stepsAtOnce bound how long the clock keeps the lock: one or two microseconds.
 	expiredAtOnce = 16
 	stepsAtOnce   = 64
 )
@@ -64,8 +61,8 @@ type expiredTimer struct {
 	round uint32
 }
 
-// fire takes timers that are over at time now out of the wheel, expiredAtOnce at most, tells
-// their owners, and returns when to look again. On the clock.
+// fire takes timers that are over at time now out of the wheel, expiredAtOnce at most, tells their owners, and returns
+// when to look again. On the clock.
 func (ts *timers) fire(now int64) (next int64) {
 	var over [expiredAtOnce]expiredTimer
 	n, work, serve := 0, stepsAtOnce, false
@@ -107,8 +104,7 @@ func (ts *timers) fire(now int64) (next int64) {
 	return next
 }
 
-// spawnAfter spawns the thread that runs serve, on the VP
-// of ts, unless the scheduler has ended meanwhile.
+// spawnAfter spawns the thread that runs serve, on the VP of ts, unless the scheduler has ended meanwhile.
 func (s *Scheduler) spawnAfter(ts *timers) {
 	if !s.admitted() {
 		return
@@ -122,8 +118,8 @@ func (s *Scheduler) spawnAfter(ts *timers) {
 // next ones.
 const funcsAtOnce = 64
 
-// serve spawns a thread for each function that is due, and runs the last function
-// itself: a single function costs one thread.
+// serve spawns a thread for each function that is due, and runs the last function itself: a single function costs one
+// thread.
 func (ts *timers) serve() {
 	for n := 1; ; n++ {
 		c := Enter()
@@ -154,8 +150,8 @@ func (ts *timers) serve() {
 	}
 }
 
-// fireTimers expires timers of all VPs and returns when to look again. If there
-// are many it expires some, and returns a time that is over.
+// fireTimers expires timers of all VPs and returns when to look again. If there are many it expires some, and returns a
+// time that is over.
 func (s *Scheduler) fireTimers(now int64) (next int64) {
 	next = maxAt
 	for _, v := range s.vps {

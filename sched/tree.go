@@ -11,8 +11,8 @@ import (
 // discoverOnce returns the topology of this machine, read at the first call.
 var discoverOnce = sync.OnceValues(topo.Discover)
 
-// adopt sets VPs and CPUs from Topology, if they are open: a VP for each PU, and, if the process may use all of them, the CPUs of
-// the PUs.
+// adopt sets VPs and CPUs from Topology, if they are open: a VP for each PU, and, if the process may use all of them,
+// the CPUs of the PUs.
 func (cfg *Config) adopt() error {
 	t := cfg.Topology
 	if t == nil {
@@ -37,7 +37,8 @@ func (cfg *Config) adopt() error {
 	return nil
 }
 
-// arrange returns the topology to schedule for, nil if it is not known, and the PU of each VP, nil if that is not known.
+// arrange returns the topology to schedule for, nil if it is not known, and the PU of each VP, nil if that is not
+// known.
 func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	if t = cfg.Topology; t != nil {
 		return t, pusInTurn(t, cfg.VPs)
@@ -64,8 +65,8 @@ func pusInTurn(t *topo.Topology, n int) []*topo.Item {
 	return pus
 }
 
-// Plan returns the Queues that a scheduler of n VPs would have on machine t, nil if nothing is known of it, without making the
-// scheduler: for simulations of what uses the tree. No thread ever waits in these queues.
+// Plan returns the Queues that a scheduler of n VPs would have on machine t, nil if nothing is known of it, without
+// making the scheduler: for simulations of what uses the tree. No thread ever waits in these queues.
 func Plan(t *topo.Topology, n int) []*Queue {
 	s := &Scheduler{}
 	for i := range n {
@@ -75,8 +76,8 @@ func Plan(t *topo.Topology, n int) []*Queue {
 	return s.Queues()
 }
 
-// buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the same VPs
-// only the outermost has a node. A VP whose PU is not known has its leaf below the machine's node.
+// buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the
+// same VPs only the outermost has a node. A VP whose PU is not known has its leaf below the machine's node.
 func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 	s.topo, s.nodes = t, map[*topo.Item]*queueNode{}
 	s.root = s.newNode(nil, nil, s.vps)
@@ -139,8 +140,8 @@ func (s *Scheduler) leaf(v *vp, up *queueNode) *queueNode {
 	return v.leaf
 }
 
-// ringsOfNeighbours lists the other VPs in rings of equal distance, the nearest first: those that share the innermost node with
-// v, those that share the next one, and so on.
+// ringsOfNeighbours lists the other VPs in rings of equal distance, the nearest first: those that share the innermost
+// node with v, those that share the next one, and so on.
 func (v *vp) ringsOfNeighbours() (near [][]*vp) {
 	seen := map[*vp]bool{v: true}
 	for n := v.leaf; n != nil; n = n.up {
@@ -158,8 +159,8 @@ func (v *vp) ringsOfNeighbours() (near [][]*vp) {
 	return near
 }
 
-// Topology returns the topology that s schedules for: Config.Topology, or this machine's.
-// It returns nil if that could not be read. VPsOf tells which VPs an item has.
+// Topology returns the topology that s schedules for: Config.Topology, or this machine's. It returns nil if that could
+// not be read. VPsOf tells which VPs an item has.
 func (s *Scheduler) Topology() *topo.Topology { return s.topo }
 
 // Parts lists the nearest items below it that have run queues of their own: a policy chooses
@@ -175,8 +176,8 @@ func (s *Scheduler) Parts(it *topo.Item) (parts []*topo.Item) {
 	return parts
 }
 
-// ReadyOn returns the number of threads that wait in the run queue of an item, without those of
-// the items below. It is a hint: the number changes all the time.
+// ReadyOn returns the number of threads that wait in the run queue of an item, without those of the items below. It is
+// a hint: the number changes all the time.
 func (s *Scheduler) ReadyOn(it *topo.Item) int {
 	if n := s.nodes[it]; n != nil {
 		return n.Waiting()
@@ -184,8 +185,7 @@ func (s *Scheduler) ReadyOn(it *topo.Item) int {
 	return 0
 }
 
-// VPsOf returns the VPs that an item of the topology has; none if it has none, or
-// is of another topology.
+// VPsOf returns the VPs that an item of the topology has; none if it has none, or is of another topology.
 func (s *Scheduler) VPsOf(it *topo.Item) (set VPSet) {
 	if n := s.nodes[it]; n != nil {
 		for _, v := range n.vps {
@@ -195,6 +195,6 @@ func (s *Scheduler) VPsOf(it *topo.Item) (set VPSet) {
 	return set
 }
 
-// PU returns the processing unit of VP i in the topology; nil if it is not known.
-// It panics if there is no VP i, as an index would.
+// PU returns the processing unit of VP i in the topology; nil if it is not known. It panics if there is no VP i, as an
+// index would.
 func (s *Scheduler) PU(i int) *topo.Item { return s.vps[i].pu }

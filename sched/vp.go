@@ -7,15 +7,15 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// vp is a virtual processor: run queue, timers, idle runners, and the LWP that holds it. One LWP at a time holds it (word); a taker
-// may borrow it from a holder that is not inside the scheduler (borrow.go). The fields stand in groups, by which parties write
-// them, on cache lines of their own.
+// vp is a virtual processor: run queue, timers, idle runners, and the LWP that holds it. One LWP at a time holds it
+// (word); a taker may borrow it from a holder that is not inside the scheduler (borrow.go). The fields stand in groups,
+// by which parties write them, on cache lines of their own.
 type vp struct {
 	sched *Scheduler
 	id    int
 
-	// Only the holder uses these fields, and a thief q while it has borrowed the VP; except that the clock, thieves and Stats
-	// read q, the ticks and the counters as hints.
+	// Only the holder uses these fields, and a thief q while it has borrowed the VP; except that the clock, thieves and
+	// Stats read q, the ticks and the counters as hints.
 	q               queue
 	chosenRank      rank                     // the rank of the thread that choose has taken last
 	chosenTick      uint64                   // the tick of that thread; if tick has passed it a thread of Default priority runs
@@ -105,12 +105,13 @@ func (v *vp) popFor(t *thread) *thread {
 	return x
 }
 
-// swap is popFor for t, which yields and leaves its runner parked; o is what the next co does for t. Mostly that is nothing: t
-// changes places with the next thread of the ring. That takes one access to the queue instead of two, and none after the switch.
+// swap is popFor for t, which yields and leaves its runner parked; o is what the next co does for t. Mostly that is
+// nothing: t changes places with the next thread of the ring. That takes one access to the queue instead of two, and
+// none after the switch.
 //
-// So t is queued while it still runs, and must not be run before it is parked. It is not:
-// only the holder of v, or a taker that borrows v from user code, takes threads out of v's
-// queue. The holder is t's LWP until the thread that it switches to leaves the scheduler.
+// So t is queued while it still runs, and must not be run before it is parked. It is not: only the holder of v, or a
+// taker that borrows v from user code, takes threads out of v's queue. The holder is t's LWP until the thread that it
+// switches to leaves the scheduler.
 func (v *vp) swap(t *thread) (next *thread, o switchOp) {
 	if v.inbox.Load() != nil || uint32(t.class.load())|v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.popFor(t), opReady
@@ -151,22 +152,22 @@ func (v *vp) collect() {
 	}
 }
 
-// hasWork tells whether a thread is ready for v: exact for the holder and while v is free, a racy hint otherwise.
+// hasWork reports whether a thread is ready for v: exact for the holder and while v is free, a racy hint otherwise.
 func (v *vp) hasWork() bool {
 	return v.hasOwn() || v.sched.placed.Load() != 0 && v.readyAbove() != 0
 }
 
-// hasOwn tells whether a thread is ready in v's own queue or inbox, where a thief may take it. For all but the holder it is a racy
-// hint, which decides where they look and not what they take. It reads the fields itself, because the race detector watches the
-// methods of the queue.
+// hasOwn reports whether a thread is ready in v's own queue or inbox, where a thief may take it. For all but the holder
+// it is a racy hint, which decides where they look and not what they take. It reads the fields itself, because the race
+// detector watches the methods of the queue.
 //
 //go:norace
 func (v *vp) hasOwn() bool {
 	return v.q.head != v.q.tail || v.q.nonDefault&^lifoBit != 0 || v.inbox.Load() != nil
 }
 
-// peekQueue returns how many threads of Default priority v's queue holds, and the other ranks of which it holds threads, as bits:
-// a racy hint, as hasOwn is.
+// peekQueue returns how many threads of Default priority v's queue holds, and the other ranks of which it holds
+// threads, as bits: a racy hint, as hasOwn is.
 //
 //go:norace
 func (v *vp) peekQueue() (n int, others uint32) {
@@ -192,9 +193,9 @@ func (v *vp) queueLen() int {
 //go:norace
 func (v *vp) ticks() uint32 { return uint32(v.tick) }
 
-// outranked tells whether a thread is ready that has a higher priority than the one that runs: a racy hint. Then the clock stops
-// the running thread before its slice is over. A thread of Default priority ranks above a CPU-bound one; behind any other thread
-// of Default priority it waits for the end of the slice (README.md, section 4).
+// outranked reports whether a thread is ready that has a higher priority than the one that runs: a racy hint. Then the
+// clock stops the running thread before its slice is over. A thread of Default priority ranks above a CPU-bound one;
+// behind any other thread of Default priority it waits for the end of the slice (README.md, section 4).
 func (v *vp) outranked() bool {
 	n, b := v.peekQueue()
 	b |= v.urgent.Load() | v.readyAbove()

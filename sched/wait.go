@@ -3,8 +3,8 @@ package sched
 import "github.com/pm2-go/pm2/hooks"
 
 // Waiter is the place of a thread or goroutine, parked or about to park, in a WaitQueue. A thread has one inside its
-// descriptor, for fast waits. All other Waiters are nodes of a BoundedWait, also that of a goroutine's fast wait. The lock of
-// the queue guards the links.
+// descriptor, for fast waits. All other Waiters are nodes of a BoundedWait, also that of a goroutine's fast wait. The
+// lock of the queue guards the links.
 type Waiter struct {
 	_ [0]Spin // go vet reports copies
 
@@ -22,14 +22,14 @@ type Waiter struct {
 	note any          // what the waiter leaves for its waker
 }
 
-// WaitQueue holds waiting threads and goroutines in order of arrival. Its owner guards it with a Spin, "the lock" below. The
-// zero value is empty. It must not be copied after first use.
+// WaitQueue holds waiting threads and goroutines in order of arrival. Its owner guards it with a Spin, "the lock"
+// below. The zero value is empty. It must not be copied after first use.
 type WaitQueue struct {
 	_          [0]Spin // go vet reports copies
 	head, tail *Waiter
 }
 
-// Empty tells whether there is no waiter. Under the lock.
+// Empty reports whether there is no waiter. Under the lock.
 func (wq *WaitQueue) Empty() bool { return wq.head == nil }
 
 func (wq *WaitQueue) push(w *Waiter) {
@@ -71,8 +71,8 @@ func (wq *WaitQueue) remove(w *Waiter) {
 	w.next, w.prev, w.q = nil, nil, nil
 }
 
-// Pop takes the waiter that has waited longest out of wq; nil: there is none. The caller holds
-// the lock, and must then Wake the waiter.
+// Pop takes the waiter that has waited longest out of wq; nil: there is none. The caller holds the lock, and must then
+// Wake the waiter.
 func (wq *WaitQueue) Pop() *Waiter {
 	for {
 		w := wq.head
@@ -130,8 +130,9 @@ func (c *co) WakeAll(w *Waiter) {
 // claim ends the wait of w, a node of a BoundedWait, for w. It returns false if the wait has ended already.
 func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
-// Wait parks the caller at the end of q until it is woken, and tells whether the waker used Give. The caller holds mu, which
-// guards q; once the caller is parked mu is unlocked. Wait also ends the operation that Enter began: no Leave follows.
+// Wait parks the caller at the end of q until it is woken, and tells whether the waker used Give. The caller holds mu,
+// which guards q; once the caller is parked mu is unlocked. Wait also ends the operation that Enter began: no Leave
+// follows.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
 		return waitOutside(q, mu, false, nil)
@@ -157,7 +158,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 		}
 	}
 	c.switchTo(next, o)
-	// This repeats co.resumed by hand, because each level of calls between a waiter and the switch costs a nanosecond or two.
+	// This repeats co.resumed by hand, because each level of calls between a waiter and the switch costs a nanosecond
+	// or two.
 	v := c.l.vp
 	storeRel(&c.inside, c.inUser)
 	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
@@ -193,8 +195,8 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 	return waitOutside(q, mu, false, note)
 }
 
-// park parks the caller and runs the next ready thread, or the base. Once the caller is parked mu is unlocked. When the caller
-// runs again park ends the operation.
+// park parks the caller and runs the next ready thread, or the base. Once the caller is parked mu is unlocked. When the
+// caller runs again park ends the operation.
 func (c *co) park(mu *Spin) {
 	c.pause(mu)
 	c.resumed()
@@ -226,12 +228,11 @@ func (c *co) parkNow(mu *Spin) {
 	c.switchTo(c.l.vp.pop(), opUnlock)
 }
 
-// Give marks a waiter that Pop returned: its Wait will return true. The waker uses it to say that the waiter has got what it
-// waits for.
+// Give marks a waiter that Pop returned: its Wait will return true. The waker uses it to say that the waiter has got
+// what it waits for.
 func (w *Waiter) Give() { w.given = true }
 
-// Wake makes the waiter ready again. It touches neither the waiter nor the
-// queue it came from after that.
+// Wake makes the waiter ready again. It touches neither the waiter nor the queue it came from after that.
 func (c *co) Wake(w *Waiter) {
 	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
 		v := c.l.vp

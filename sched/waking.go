@@ -2,8 +2,8 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// post makes t ready from outside: from a goroutine, from an LWP without v, and from an idle hook, whose base has v but is
-// no thread (Visit).
+// post makes t ready from outside: from a goroutine, from an LWP without v, and from an idle hook, whose base has v but
+// is no thread (Visit).
 func (v *vp) post(t *thread) {
 	if n := t.node(); n != nil {
 		n.put(t)
@@ -26,8 +26,8 @@ func (v *vp) push(t *thread) {
 	}
 }
 
-// ready queues t, which is fresh if it was spawned just now. If the clock or a VP sleeps, or a VP requests a thread, ready
-// wakes it or hands a thread over. Holder only.
+// ready queues t, which is fresh if it was spawned just now. If the clock or a VP sleeps, or a VP requests a thread,
+// ready wakes it or hands a thread over. Holder only.
 func (v *vp) ready(t *thread, fresh bool) {
 	if t.class.load() != 0 {
 		if v.add(t) {
@@ -41,9 +41,9 @@ func (v *vp) ready(t *thread, fresh bool) {
 	}
 }
 
-// mayIgnoreWants tells whether v may skip serveWants when it makes a thread ready. It may if neither a VP nor the clock sleeps
-// and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes ago that it is
-// too early to wake another VP. Holder only.
+// mayIgnoreWants reports whether v may skip serveWants when it makes a thread ready. It may if neither a VP nor the
+// clock sleeps and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes
+// ago that it is too early to wake another VP. Holder only.
 func (v *vp) mayIgnoreWants() bool {
 	w := v.sched.wants.Load()
 	if w == 0 || w&wantsClock != 0 || v.wakesToLook == 0 {
@@ -53,8 +53,8 @@ func (v *vp) mayIgnoreWants() bool {
 	return true
 }
 
-// serveWants is called when t has been made ready while the clock or a VP sleeps, or a VP requests a thread: it wakes the clock, and
-// grants the request or wakes a VP. Holder only.
+// serveWants is called when t has been made ready while the clock or a VP sleeps, or a VP requests a thread: it wakes
+// the clock, and grants the request or wakes a VP. Holder only.
 func (v *vp) serveWants(t *thread, fresh bool) {
 	s := v.sched
 	s.wakeClock()
@@ -71,8 +71,8 @@ func (v *vp) serveWants(t *thread, fresh bool) {
 // sixth of a wake. The figure for which it is there: the ring of 100, 2 VPs (docs/decisions/mechanisms.md).
 const wakesPerLook = 16
 
-// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that was woken and found nothing to steal
-// doubles helpGap, up to helpMax. The figure for which the doubling is there: the ring of 100, 2 VPs
+// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that was woken and found nothing to
+// steal doubles helpGap, up to helpMax. The figure for which the doubling is there: the ring of 100, 2 VPs
 // (docs/decisions/mechanisms.md).
 func (v *vp) wakeHelper() {
 	now := asm.Cycles()
@@ -121,11 +121,10 @@ func (v *vp) wakeUp() {
 	}
 }
 
-// wakeIfDue gives a free VP that has work, or was kicked, a holder: it wakes a spare,
-// which claims the VP when it runs. Spares sleep as SCHED_BATCH, so waking one
-// does not preempt the LWP that runs on this CPU. A thread in Blocking thus goes on;
-// the spare runs only if the call really blocks. If preempt is set the spare preempts: post
-// sets it while a thread whose VP was seized may compute on this CPU.
+// wakeIfDue gives a free VP that has work, or was kicked, a holder: it wakes a spare, which claims the VP when it runs.
+// Spares sleep as SCHED_BATCH, so waking one does not preempt the LWP that runs on this CPU. A thread in Blocking thus
+// goes on; the spare runs only if the call really blocks. If preempt is set the spare preempts: post sets it while a
+// thread whose VP was seized may compute on this CPU.
 func (v *vp) wakeIfDue(preempt bool) {
 	if v.disabled.Load() {
 		v.clear()
@@ -157,10 +156,9 @@ func (v *vp) wakeSpare(o spareOrder, preempt bool) {
 	l.wakeWith(o)
 }
 
-// Kick wakes VP number vp, so that it fires its idle hooks and looks for work. If vp < 0
-// it wakes any VP that no LWP holds: one that sleeps, or whose thread is in Blocking. A
-// VP whose thread runs goes on; Kick then wakes the clock, which fires the VP's timer
-// hooks.
+// Kick wakes VP number vp, so that it fires its idle hooks and looks for work. If vp < 0 it wakes any VP that no LWP
+// holds: one that sleeps, or whose thread is in Blocking. A VP whose thread runs goes on; Kick then wakes the clock,
+// which fires the VP's timer hooks.
 func (s *Scheduler) Kick(vp int) {
 	if vp >= 0 {
 		s.vps[vp].kick()

@@ -7,14 +7,14 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// A thread may keep its VP without calling the scheduler. The clock, at its ticks, or a VP that is idle, notices that. If
-// the thread waits in Go, the taker takes the OS thread back (takeBack); if it is in a system call, the taker seizes the VP
-// (seize); if it computes, the taker has it stopped (ask, claimStopped). README.md, section 4, draws the three.
+// A thread may keep its VP without calling the scheduler. The clock, at its ticks, or a VP that is idle, notices that.
+// If the thread waits in Go, the taker takes the OS thread back (takeBack); if it is in a system call, the taker seizes
+// the VP (seize); if it computes, the taker has it stopped (ask, claimStopped). README.md, section 4, draws the three.
 //
-// A taker does none of the three while the thread is inside the scheduler, or has disabled preemption. One taker at a time
-// acts, with the word of the VP loaned, and while the thread cannot run: the status of its goroutine, or the scan bit in
-// that, keeps it from running (package direct). In the portable mode (detach) a thread that keeps its VP too long loses
-// it, whatever the thread does.
+// A taker does none of the three while the thread is inside the scheduler, or has disabled preemption. One taker at a
+// time acts, with the word of the VP loaned, and while the thread cannot run: the status of its goroutine, or the scan
+// bit in that, keeps it from running (package direct). In the portable mode (detach) a thread that keeps its VP too
+// long loses it, whatever the thread does.
 
 // takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
 func (v *vp) takeBack(c *co) bool {
@@ -52,8 +52,8 @@ func (l *lwp) giveBase(c *co) bool {
 	return true
 }
 
-// clearOp clears l.op: the thread that loses l leaves nothing for the base to finish. That thread wrote op when it was switched
-// to, and is parked; the race detector has not seen it park.
+// clearOp clears l.op: the thread that loses l leaves nothing for the base to finish. That thread wrote op when it was
+// switched to, and is parked; the race detector has not seen it park.
 //
 //go:norace
 func (l *lwp) clearOp() {
@@ -61,8 +61,7 @@ func (l *lwp) clearOp() {
 	raceRelease(l)
 }
 
-// takeBackAlone is takeBack for a thread that waits in Go within Blocking: its LWP, which
-// has no VP, becomes a spare.
+// takeBackAlone is takeBack for a thread that waits in Go within Blocking: its LWP, which has no VP, becomes a spare.
 func (l *lwp) takeBackAlone() {
 	c := l.blockingCo.Load()
 	if c == nil {
@@ -86,8 +85,8 @@ func (l *lwp) takeBackAlone() {
 //go:norace
 func (c *co) gHint() uintptr { return c.seat.G }
 
-// lwpHint returns the LWP on which c runs: a racy read, of a field that does not change while c runs. A taker, which acts on
-// it, reads it again with the word loaned.
+// lwpHint returns the LWP on which c runs: a racy read, of a field that does not change while c runs. A taker, which
+// acts on it, reads it again with the word loaned.
 //
 //go:norace
 func (c *co) lwpHint() *lwp { return c.l }
@@ -108,13 +107,13 @@ func (l *lwp) osThreadHint() uintptr { return l.osThread }
 //go:norace
 func (c *co) threadHint() *thread { return c.cur }
 
-// isBase tells whether takers find no thread on c: it is a base, or has not begun. A racy read: base never changes, and
-// gAddress changes only when c begins and ends.
+// isBase reports whether takers find no thread on c: it is a base, or has not begun. A racy read: base never changes,
+// and gAddress changes only when c begins and ends.
 //
 //go:norace
 func (c *co) isBase() bool { return c.base || c.gAddress == 0 }
 
-// isCPUBound tells whether the thread on c was preempted when it ran last: a racy hint.
+// isCPUBound reports whether the thread on c was preempted when it ran last: a racy hint.
 //
 //go:norace
 func (c *co) isCPUBound() bool { return c.cpuBound }
@@ -129,17 +128,17 @@ func (v *vp) ask(c *co) bool {
 	return true
 }
 
-// remind sends c, which was asked to stop, another signal: Go's preemption lets a signal pass that meets code which has no
-// safe point, such as assembly.
+// remind sends c, which was asked to stop, another signal: Go's preemption lets a signal pass that meets code which has
+// no safe point, such as assembly.
 func (v *vp) remind(c *co) {
 	if l := c.lwpHint(); l != nil && direct.Status(c.gHint()) == direct.Running {
 		interrupt(int(l.tid.Load()))
 	}
 }
 
-// claimStopped settles what becomes of c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and
-// gives its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, claimStopped lets
-// it go on. It returns false if c has not stopped, or if v is loaned to another taker.
+// claimStopped settles what becomes of c, which was asked to stop. If c has stopped in its own code, claimStopped parks
+// it and gives its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime,
+// claimStopped lets it go on. It returns false if c has not stopped, or if v is loaned to another taker.
 func (v *vp) claimStopped(c *co) bool {
 	if direct.Status(c.gHint()) != direct.Preempted {
 		return false
@@ -188,8 +187,8 @@ func (v *vp) claimStopped(c *co) bool {
 // inRuntime takes the place of co.inside for a thread that was stopped inside the Go runtime.
 var inRuntime uint32 = isIn
 
-// setCPUBound marks c, which a taker has just parked where it stopped, as CPU-bound. c itself reads and clears the mark when it
-// runs again: by then the base that resumes it has seen lwp.preempted, which the taker stores later.
+// setCPUBound marks c, which a taker has just parked where it stopped, as CPU-bound. c itself reads and clears the mark
+// when it runs again: by then the base that resumes it has seen lwp.preempted, which the taker stores later.
 //
 //go:norace
 func (c *co) setCPUBound() { c.cpuBound = true }
@@ -199,8 +198,7 @@ func (c *co) setCPUBound() { c.cpuBound = true }
 //go:norace
 func (l *lwp) setPreempted(c *co) { l.preempted = c }
 
-// seize takes v, for the spare l, from a thread that is in a system call, or is pinned and
-// waits in Go.
+// seize takes v, for the spare l, from a thread that is in a system call, or is pinned and waits in Go.
 func (v *vp) seize(l *lwp) bool {
 	if !isDirect {
 		return false
@@ -225,8 +223,7 @@ func (v *vp) seize(l *lwp) bool {
 	return to != old
 }
 
-// detach takes v from its thread, in the portable mode: the thread goes on as a goroutine, and
-// the base goes on with v.
+// detach takes v from its thread, in the portable mode: the thread goes on as a goroutine, and the base goes on with v.
 func (v *vp) detach() bool {
 	if v.current().isBase() || atomic.LoadUint32(&v.current().inside) != 0 {
 		return false
@@ -256,8 +253,8 @@ func (v *vp) detach() bool {
 	return done
 }
 
-// detachPortable takes c from its LWP in the portable mode, and returns the goroutine of the base, which gets v. The caller,
-// c itself as the holder or a taker, readies that.
+// detachPortable takes c from its LWP in the portable mode, and returns the goroutine of the base, which gets v. The
+// caller, c itself as the holder or a taker, readies that.
 func (c *co) detachPortable(v *vp) (base uintptr) {
 	l := c.lwpHint()
 	atomic.StoreUint32(&c.id, lostID)
@@ -266,7 +263,8 @@ func (c *co) detachPortable(v *vp) (base uintptr) {
 	return l.base.seat.G
 }
 
-// remoteLooks is what an idle VP remembers of the other VPs, to notice threads that wait in Go. The holder of the idle VP uses it.
+// remoteLooks is what an idle VP remembers of the other VPs, to notice threads that wait in Go. The holder of the idle
+// VP uses it.
 type remoteLooks struct {
 	nextAt int64    // cycles: the VP does not look again before this time
 	ticks  []uint32 // the tick of each VP at the last look
@@ -275,8 +273,8 @@ type remoteLooks struct {
 // lookPause is the time between two such looks, in ns: each look moves a cache line of the other VP.
 const lookPause = 5000
 
-// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and tells whether it found any. The
-// figure for which it is there: the pool of 64 on a Go channel, 2 VPs (docs/decisions/mechanisms.md).
+// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and tells whether it found any.
+// The figure for which it is there: the pool of 64 on a Go channel, 2 VPs (docs/decisions/mechanisms.md).
 func (v *vp) takeBackElsewhere(now int64, e *remoteLooks) (found bool) {
 	if now < e.nextAt || !isDirect {
 		return false
@@ -301,7 +299,7 @@ func (v *vp) takeBackElsewhere(now int64, e *remoteLooks) (found bool) {
 	return found
 }
 
-// runsCPUBound tells whether the thread that runs on v was preempted when it ran last: a hint.
+// runsCPUBound reports whether the thread that runs on v was preempted when it ran last: a hint.
 func (v *vp) runsCPUBound() bool { return v.current().isCPUBound() }
 
 // vpHint returns the VP of l; if l is the LWP of a pinned thread, the VP that it has, or had last: a hint.

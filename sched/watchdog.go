@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// WatchdogError names a thread that computes, or blocks without Blocking, for longer than
-// Config.Watchdog, while other threads wait for its VP, or after the scheduler has taken
-// the VP from it to run them. The scheduler passes the error to Config.Warn, once for each such period.
+// WatchdogError names a thread that computes, or blocks without Blocking, for longer than Config.Watchdog, while other
+// threads wait for its VP, or after the scheduler has taken the VP from it to run them. The scheduler passes the error
+// to Config.Warn, once for each such period.
 type WatchdogError struct {
 	Thread Thread        // the thread; the zero Thread if it had left the VP when the watchdog looked
 	VP     int           // the number of the VP that the thread holds, or has lost
@@ -34,8 +34,8 @@ func (s *Scheduler) runWatchdog(now int64) {
 	}
 }
 
-// reportStuck reports the thread that runs on v. A goroutine reads the stack and makes the report, because reading the stack
-// stops the world.
+// reportStuck reports the thread that runs on v. A goroutine reads the stack and makes the report, because reading the
+// stack stops the world.
 func (s *Scheduler) reportStuck(v *vp, ns int64) {
 	e := &WatchdogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
 	h, id := v.runningThread()
@@ -86,8 +86,8 @@ func stackOf(goroutine uint64) []byte {
 	return nil
 }
 
-// warn gives err to Config.Warn, or writes it to standard error, on a goroutine of its own: for errors that no caller gets. It
-// does not wait, so the caller may hold a VP.
+// warn gives err to Config.Warn, or writes it to standard error, on a goroutine of its own: for errors that no caller
+// gets. It does not wait, so the caller may hold a VP.
 func (s *Scheduler) warn(err error) {
 	go func() {
 		if s.cfg.Warn != nil {

@@ -6,21 +6,19 @@ import (
 	"github.com/pm2-go/pm2/internal/shelf"
 )
 
-// A wheel is a hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme
-// 7): nine wheels of 64 slots, each slot a list. Time is counted in ticks of
-// 1024 ns. A level-0 slot holds the timers of one tick, one of level l those of
-// 64^l ticks. A timer is put on the level of the highest digit (base 64) in
-// which its tick differs from cur, at the place of that digit:
+// A wheel is a hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme 7): nine wheels of 64 slots, each slot
+// a list. Time is counted in ticks of 1024 ns. A level-0 slot holds the timers of one tick, one of level l those of
+// 64^l ticks. A timer is put on the level of the highest digit (base 64) in which its tick differs from cur, at the
+// place of that digit:
 //
 //	        cur = 0 0 0 0 0 0 2 17 40      (digits, level 8 first)
 //	a tick        0 0 0 0 0 0 2 17 63  ->  level 0, slot 63
 //	another       0 0 0 0 0 0 5  0  1  ->  level 2, slot 5
 //
-// So all timers of a level come before those of the next level, and within a level
-// the lowest slot is the first. No slot holds timers of two rounds of the wheel at a time.
-// Nine digits hold every time there is, so there is no overflow list. When cur
-// arrives at the beginning of a slot of a higher level, its timers are spread
-// over the levels below (they cascade); a timer cascades eight times at most.
+// So all timers of a level come before those of the next level, and within a level the lowest slot is the first. No
+// slot holds timers of two rounds of the wheel at a time. Nine digits hold every time there is, so there is no overflow
+// list. When cur arrives at the beginning of a slot of a higher level, its timers are spread over the levels below
+// (they cascade); a timer cascades eight times at most.
 //
 // A wheel has no lock and no clock: see timers.
 type wheel struct {
@@ -43,14 +41,12 @@ const (
 	levels   = 9
 	tickBits = 10
 
-	// maxAt is the latest time, in ns: 146 years after the program began. A later timer
-	// never ends.
+	// maxAt is the latest time, in ns: 146 years after the program began. A later timer never ends.
 	maxAt = 1 << 62
 )
 
-// timer is an entry of a wheel. It is a field of its owner, so that starting
-// and stopping it allocates nothing. The lock of home guards all fields but at, owner and
-// home.
+// timer is an entry of a wheel. It is a field of its owner, so that starting and stopping it allocates nothing. The
+// lock of home guards all fields but at, owner and home.
 type timer struct {
 	node  shelf.Node[timer]
 	at    int64     // monotonic ns
@@ -94,8 +90,7 @@ func (wh *wheel) remove(tm *timer) bool {
 	return true
 }
 
-// first returns the first slot with timers in it, and the tick at which it
-// begins; nowhere if there is none.
+// first returns the first slot with timers in it, and the tick at which it begins; nowhere if there is none.
 func (wh *wheel) first() (p wheelList, tick uint64) {
 	for level, set := range wh.full {
 		if set != 0 {
@@ -107,9 +102,8 @@ func (wh *wheel) first() (p wheelList, tick uint64) {
 	return nowhere, 0
 }
 
-// expired takes out a timer that is over at tick now; nil if there is none. It
-// does at most *work steps, one for each timer that it takes or moves. If these are
-// not enough it leaves the wheel consistent, and soon returns 0.
+// expired takes out a timer that is over at tick now; nil if there is none. It does at most *work steps, one for each
+// timer that it takes or moves. If these are not enough it leaves the wheel consistent, and soon returns 0.
 func (wh *wheel) expired(now uint64, work *int) *timer {
 	for ; *work > 0; *work-- {
 		if tm := wh.lists[wh.cascading].First(); tm != nil {
@@ -138,9 +132,8 @@ func (wh *wheel) expired(now uint64, work *int) *timer {
 // fewTimers is up to how many timers of a slot soon compares to find the first.
 const fewTimers = 8
 
-// soon returns a lower bound, in ns, of when the next timer is over: maxAt if
-// there is none. It is exact if few are in its slot; else it may be the time of
-// a cascade, after which to ask again.
+// soon returns a lower bound, in ns, of when the next timer is over: maxAt if there is none. It is exact if few are in
+// its slot; else it may be the time of a cascade, after which to ask again.
 func (wh *wheel) soon() int64 {
 	if !wh.lists[wh.cascading].Empty() {
 		return 0

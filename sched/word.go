@@ -33,8 +33,8 @@ func (wd *vpWord) claim(id uint32) bool {
 	return atomic.LoadUint32(&wd.v) == 0 && atomic.CompareAndSwapUint32(&wd.v, 0, id)
 }
 
-// release: L -> free, by L, which is inside. A taker that has borrowed the word meanwhile
-// sees that L is inside, and gives the word back. The look at the inbox that follows must not pass the release.
+// release: L -> free, by L, which is inside. A taker that has borrowed the word meanwhile sees that L is inside, and
+// gives the word back. The look at the inbox that follows must not pass the release.
 func (wd *vpWord) release(id uint32) { wd.passOn(id, 0) }
 
 // passOn: L -> another LWP, by L, which is inside.
@@ -57,8 +57,9 @@ func (wd *vpWord) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
 
 // fenced says that each Enter passes a barrier of its own, because the kernel has no membarrier; chooseMode sets it.
 //
-// A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times in a microsecond; a taker
-// seldom comes. So the taker pays for the barrier between the two: with membarrier(2) the kernel interrupts the process's other
-// CPUs, which takes some microseconds. (Biased locks do the same.) Without that call co.id carries fencedBit, so Enter goes by
-// comeBack, which has a barrier. In the portable mode takers change the id of a thread that runs, and all threads go that way.
+// A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times in a microsecond; a
+// taker seldom comes. So the taker pays for the barrier between the two: with membarrier(2) the kernel interrupts the
+// process's other CPUs, which takes some microseconds. (Biased locks do the same.) Without that call co.id carries
+// fencedBit, so Enter goes by comeBack, which has a barrier. In the portable mode takers change the id of a thread that
+// runs, and all threads go that way.
 var fenced bool

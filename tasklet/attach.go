@@ -26,8 +26,8 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind before a helper
-// thread serves the lane: as many as in Linux.
+// maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind
+// before a helper thread serves the lane: as many as in Linux.
 const maxUnfinishedFirings = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
@@ -61,10 +61,9 @@ func Attach(s Scheduler) (*Vector, error) {
 	return v, nil
 }
 
-// Detach unregisters the vector's hooks. It waits for tasklets that run. On return no tasklet begins
-// any more; queued tasklets are dropped, and Schedule returns false from now on. Called from one of
-// the vector's tasklets it does not wait: other VPs may still run the tasklet that they have
-// begun. It may be called any number of times.
+// Detach unregisters the vector's hooks. It waits for tasklets that run. On return no tasklet begins any more; queued
+// tasklets are dropped, and Schedule returns false from now on. Called from one of the vector's tasklets it does not
+// wait: other VPs may still run the tasklet that they have begun. It may be called any number of times.
 func (v *Vector) Detach() {
 	if v == nil {
 		return
@@ -73,8 +72,8 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. A firing that takes the lock of a lane after Detach has had it sees closed. So once
-	// Detach has had each lock, no tasklet begins any more.
+	// A firing may still be under way. A firing that takes the lock of a lane after Detach has had it sees closed. So
+	// once Detach has had each lock, no tasklet begins any more.
 	mine := v.ownLane()
 	for i := range v.lanes {
 		l := &v.lanes[i]

@@ -10,10 +10,11 @@
 //	Schedule, from anywhere ──▶ [ lane of VP 0 ]   idle, switch, yield, library hook of VP 0 ──▶ runs them
 //	                            [ lane of VP 1 ]   timer hook, in the name of VP 1           ──▶ runs them
 //
-// A communication library uses tasklets for work that an event requires, and that the thread which notices the event has no
-// time, or no right, to do. They are the bottom halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets
-// of Linux 2.4; in Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). The package is there for
-// programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
+// A communication library uses tasklets for work that an event requires, and that the thread which notices the event
+// has no time, or no right, to do. They are the bottom halves of Linux in user space (Rusty Russell's and Alexey
+// Kuznetsov's tasklets of Linux 2.4; in Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space",
+// 2003). The package is there for programs that come from Marcel; the engine's own work goes by ltasks (package
+// pioman).
 //
 // The function runs on a VP between threads, or on the clock's OS thread in its name. It must be short, must
 // not block, and must not switch threads.

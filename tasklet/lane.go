@@ -12,8 +12,8 @@ import (
 // lane holds the queued tasklets of one VP. Its holder, one at a time, is the firing that has its lock.
 type lane struct {
 	_ [128]byte
-	// head, by rank, is the newest of those that were pushed since the last firing.
-	// Pushers compare-and-swap it, the holder of the lane swaps it for nil.
+	// head, by rank, is the newest of those that were pushed since the last firing. Pushers compare-and-swap it, the
+	// holder of the lane swaps it for nil.
 	head [ranks]atomic.Pointer[Tasklet]
 	_    [128]byte
 	lock tryLock
@@ -28,8 +28,8 @@ type lane struct {
 
 const ranks = 2 // high, normal
 
-// push links t, whose state says queued, into the lane. first tells whether no other tasklet of its rank was pushed since the last
-// firing. From the compare-and-swap on t belongs to the lane.
+// push links t, whose state says queued, into the lane. first tells whether no other tasklet of its rank was pushed
+// since the last firing. From the compare-and-swap on t belongs to the lane.
 func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	at := &l.head[rank]
 	for {
@@ -41,7 +41,7 @@ func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	}
 }
 
-// hasPushed tells whether something was pushed that no firing has adopted.
+// hasPushed reports whether something was pushed that no firing has adopted.
 func (l *lane) hasPushed() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
 // numAdopted returns how many of the adopted tasklets wait.
@@ -68,9 +68,8 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	return hooks.Busy
 }
 
-// emptySince tells whether the lane was empty, and no firing was running one of its
-// tasklets, at the moment at which head is read here: from seen on until after that no
-// firing had the lock, so none could have taken a tasklet out.
+// emptySince reports whether the lane was empty, and no firing was running one of its tasklets, at the moment at which
+// head is read here: from seen on until after that no firing had the lock, so none could have taken a tasklet out.
 func (l *lane) emptySince(seen uint64) bool {
 	return seen&(lockFree|lockLeft) == lockFree && !l.hasPushed() && l.lock.word.Load() == seen
 }
@@ -84,8 +83,8 @@ func (l *lane) run(v *Vector, seen uint64, limit int, by firingKind) (more bool)
 		}
 	}()
 	l.adopt()
-	// The numbers do not count tasklets that are scheduled again meanwhile: one that schedules itself must not keep the others
-	// waiting.
+	// The numbers do not count tasklets that are scheduled again meanwhile: one that schedules itself must not keep the
+	// others waiting.
 	normal := min(l.ready[1].count, limit)
 	first := min(l.ready[0].count, limit-min(normal, limit/4))
 	l.serve(v, 0, first)
@@ -201,8 +200,8 @@ func (l *taskletList) join(first, last *Tasklet, count int) {
 	l.count += count
 }
 
-// pop takes the first one out, nil if there is none. Its next is nil then: what it
-// pointed to must not live as long as it does.
+// pop takes the first one out, nil if there is none. Its next is nil then: what it pointed to must not live as long as
+// it does.
 func (l *taskletList) pop() *Tasklet {
 	t := l.first
 	if t == nil {
@@ -216,9 +215,9 @@ func (l *taskletList) pop() *Tasklet {
 	return t
 }
 
-// tryLock is the lock of a lane, with a memory. While it is taken the word is the identity of the holder's goroutine, shifted by
-// one. While it is free the word has lockFree, lockLeft, and the number of times that the lock was taken: two equal readings of a
-// free lock mean that no firing had it in between.
+// tryLock is the lock of a lane, with a memory. While it is taken the word is the identity of the holder's goroutine,
+// shifted by one. While it is free the word has lockFree, lockLeft, and the number of times that the lock was taken:
+// two equal readings of a free lock mean that no firing had it in between.
 type tryLock struct{ word atomic.Uint64 }
 
 const (
@@ -245,15 +244,15 @@ func (t *tryLock) give(seen uint64, left bool) {
 	t.word.Store(next)
 }
 
-// is tells whether goroutine g has the lock.
+// is reports whether goroutine g has the lock.
 func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
 
 // firingKind says what a firing costs: the time of a thread or not.
 type firingKind uint8
 
-// The hand-over of a lane. A thread that switches, yields or enters the library is held up by each tasklet that runs there. If
-// tasklets are left again and again, as when tasklets schedule themselves or one another, the lane goes to a helper: a thread of
-// its VP, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
+// The hand-over of a lane. A thread that switches, yields or enters the library is held up by each tasklet that runs
+// there. If tasklets are left again and again, as when tasklets schedule themselves or one another, the lane goes to a
+// helper: a thread of its VP, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
 //
 //	                  the (maxUnfinished+1)th firing on a thread in a row leaves tasklets: it hands over
 //	hooks serve       -----------------------------------------------------------------------> helper serves
@@ -282,8 +281,9 @@ const (
 	helper                     // by the helper thread
 )
 
-// checkHandOver counts the firings on threads that leave work, and tells whether the caller is to spawn the helper, which has the
-// lane then. If no work is left it takes the lane back from the helper. Only the holder of the lane calls it.
+// checkHandOver counts the firings on threads that leave work, and tells whether the caller is to spawn the helper,
+// which has the lane then. If no work is left it takes the lane back from the helper. Only the holder of the lane calls
+// it.
 func (l *lane) checkHandOver(v *Vector, by firingKind, more bool) (hand bool) {
 	if !more {
 		l.unfinished = 0
@@ -309,7 +309,8 @@ func (l *lane) spawnHelper(v *Vector) {
 	v.sched.Spawn(sched.Attr{Name: "tasklet helper", VPs: sched.OneVP(l.index), Detached: true}, func() { l.runHelper(v) })
 }
 
-// runHelper is the code of the helper thread: it serves the lane, in turn with the other threads, until it has no more work.
+// runHelper is the code of the helper thread: it serves the lane, in turn with the other threads, until it has no more
+// work.
 func (l *lane) runHelper(v *Vector) {
 	mine := true
 	defer func() {

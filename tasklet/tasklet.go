@@ -39,8 +39,8 @@ func New(v *Vector, fn func()) *Tasklet {
 // other method may be called at the same time.
 func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 
-// InitHigh is Init for a tasklet of high priority. Those run before the normal ones of the same
-// VP, which get at least a quarter of each firing.
+// InitHigh is Init for a tasklet of high priority. Those run before the normal ones of the same VP, which get at least
+// a quarter of each firing.
 func (t *Tasklet) InitHigh(v *Vector, fn func()) error { return t.init(v, fn, high) }
 
 func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
@@ -58,10 +58,10 @@ func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
 	return nil
 }
 
-// Schedule makes the tasklet run at least once from now on, on the caller's VP, or,
-// from a plain goroutine, on one that is woken for it. It returns true if this call has scheduled the
-// tasklet, and false if it was scheduled already and has not begun, or is killed, or its vector is
-// detached. It never blocks; about 30 ns, and about 5 if it was scheduled already.
+// Schedule makes the tasklet run at least once from now on, on the caller's VP, or, from a plain goroutine, on one that
+// is woken for it. It returns true if this call has scheduled the tasklet, and false if it was scheduled already and
+// has not begun, or is killed, or its vector is detached. It never blocks; about 30 ns, and about 5 if it was scheduled
+// already.
 func (t *Tasklet) Schedule() bool {
 	if t.in == nil || t.in.closed.Load() {
 		return false
@@ -72,8 +72,7 @@ func (t *Tasklet) Schedule() bool {
 	return t.schedule(t.in.current())
 }
 
-// ScheduleOn is Schedule for VP vp, wherever the caller runs. It also returns false if
-// there is no such VP.
+// ScheduleOn is Schedule for VP vp, wherever the caller runs. It also returns false if there is no such VP.
 func (t *Tasklet) ScheduleOn(vp int) bool {
 	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.lanes) {
 		return false
@@ -161,8 +160,8 @@ func (t *Tasklet) Kill() bool {
 	return t.await(serial.State.Over)
 }
 
-// await waits until done is true of the state, and returns true. Called from a tasklet of the vector it does not wait, and returns
-// what done says.
+// await waits until done is true of the state, and returns true. Called from a tasklet of the vector it does not wait,
+// and returns what done says.
 func (t *Tasklet) await(done func(serial.State) bool) bool {
 	for i := 0; ; i++ {
 		s := t.word.Load()
@@ -170,7 +169,8 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 			return true
 		}
 		l := t.in.ownLane()
-		// A killed tasklet may lie in the lane of a VP that sleeps, or whose vector is detached: the caller takes it out.
+		// A killed tasklet may lie in the lane of a VP that sleeps, or whose vector is detached: the caller takes it
+		// out.
 		if s.Has(serial.Killed) && s.Has(serial.Queued) {
 			if at := &t.in.lanes[laneOf(s)]; at == l {
 				l.sweep(false) // the caller, a tasklet of this lane, holds it
@@ -244,9 +244,9 @@ func home(s serial.State, vp int) int {
 	return vp
 }
 
-// pause is the i-th pause of a loop that waits for the end of a tasklet. The first pauses spin, for a microsecond or two in all,
-// because tasklets are that short; the next let other goroutines run, because the tasklet may need the caller's VP; the
-// others sleep, up to 1 ms, because the tasklet may have lost its own VP.
+// pause is the i-th pause of a loop that waits for the end of a tasklet. The first pauses spin, for a microsecond or
+// two in all, because tasklets are that short; the next let other goroutines run, because the tasklet may need the
+// caller's VP; the others sleep, up to 1 ms, because the tasklet may have lost its own VP.
 func pause(i int) {
 	const spins, yields = 64, 64
 	switch {

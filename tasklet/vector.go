@@ -49,8 +49,7 @@ func (v *Vector) nextHome() int {
 	return int((v.homes.Add(1) - 1) % uint32(len(v.lanes)))
 }
 
-// ownLane returns the lane that the calling goroutine holds, because it calls from
-// a tasklet; else nil.
+// ownLane returns the lane that the calling goroutine holds, because it calls from a tasklet; else nil.
 func (v *Vector) ownLane() *lane {
 	g := asm.G()
 	for i := range v.lanes {

@@ -79,8 +79,8 @@ func pair(r *bench.Row) figure.Pair {
 	}
 }
 
-// startProbe measures core to core before anything else runs: 0 with one CPU. Why
-// it cannot be measured is worth a note.
+// startProbe measures core to core before anything else runs: 0 with one CPU. Why it cannot be measured is worth a
+// note.
 func startProbe(cpus []int) float64 {
 	a, b, two := binding.Pair(cpus)
 	if !two {

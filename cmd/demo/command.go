@@ -24,8 +24,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// commands is the one table of the command line: kong makes from it the parser, the
-// checks, the defaults and --help.
+// commands is the one table of the command line: kong makes from it the parser, the checks, the defaults and --help.
 type commands struct {
 	Run             runCommand             `cmd:"" group:"Start programs" help:"Start a program of your own as the processes of a job, on this host or on several."`
 	ExplainStart    explainStartCommand    `cmd:"" group:"Start programs" help:"Say what has started this process, and where the others of its job are."`
@@ -85,8 +84,8 @@ func (o *output) Validate() (err error) {
 	return nil
 }
 
-// check says what is wrong with a file that is to be written and was given for a flag, before anything is measured: its folder
-// takes no new files.
+// check says what is wrong with a file that is to be written and was given for a flag, before anything is measured: its
+// folder takes no new files.
 func (f file) check(flag string) error {
 	if err := unix.Access(filepath.Dir(string(f)), unix.W_OK|unix.X_OK); err != nil {
 		return fmt.Errorf("%s %s: %w: choose a folder that exists and is writable", flag, f, err)

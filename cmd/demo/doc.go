@@ -1,5 +1,5 @@
-// Command demo starts programs as jobs, and is the laboratory: each experiment is a command that prints a table, or writes
-// JSON or CSV, and draws a figure.
+// Command demo starts programs as jobs, and is the laboratory: each experiment is a command that prints a table, or
+// writes JSON or CSV, and draws a figure.
 //
 //	to start programs
 //	  go run ./cmd/demo run -n 4 -- ./program          a program of yours as a job

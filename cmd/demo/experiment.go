@@ -270,7 +270,8 @@ func experimentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// foldAt breaks a text between its words into as few lines of at most that many bytes as there can be, all about as long.
+// foldAt breaks a text between its words into as few lines of at most that many bytes as there can be, all about as
+// long.
 func foldAt(text string, most int) string {
 	folded := foldOnce(text, most)
 	for most--; most > 0; most-- {

@@ -42,8 +42,8 @@ func run(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	// A reader of the results that has gone, such as head, ends this like an error, with all that must be undone; without
-	// a handler the signal would end the process where it is.
+	// A reader of the results that has gone, such as head, ends this like an error, with all that must be undone;
+	// without a handler the signal would end the process where it is.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	if err := pioman.CheckEnvironment(); err != nil && os.Getenv("PM2_LAUNCHER") == "" { // of a job's processes only the launcher says so
 		fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
@@ -133,9 +133,8 @@ func fail(err error) int {
 	return 1
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end, and a function
-// that says which of them came (0: none). A second signal ends the program
-// at once.
+// interruptible returns a context that SIGINT and SIGTERM end, and a function that says which of them came (0: none). A
+// second signal ends the program at once.
 func interruptible() (context.Context, func() unix.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -10,8 +10,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 )
 
-// sheet is where one experiment's results go: the report, its writer on stdout, and
-// the bar on stderr.
+// sheet is where one experiment's results go: the report, its writer on stdout, and the bar on stderr.
 type sheet struct {
 	report report.Report
 	writer report.Writer

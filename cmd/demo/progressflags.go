@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// progressFlags are the flags of the progress engine, one for each row of its table of
-// parameters, from which they are made.
+// progressFlags are the flags of the progress engine, one for each row of its table of parameters, from which they are
+// made.
 type progressFlags struct {
 	kong.Plugins
 }
@@ -80,8 +80,7 @@ func (pf *progressFlags) params() (pioman.Params, error) {
 	return p, pf.each(func(row pioman.Param, text string) error { return p.Set(row.Name, text, pioman.FromFlag) })
 }
 
-// export hands the flags to all engines of this process and of those that it starts, by
-// their variables.
+// export hands the flags to all engines of this process and of those that it starts, by their variables.
 func (pf *progressFlags) export() error {
 	if _, err := pf.params(); err != nil {
 		return err

@@ -21,8 +21,7 @@ type (
 	recording string
 )
 
-// UnmarshalText implements encoding.TextUnmarshaler: an empty text would be taken for no flag
-// at all.
+// UnmarshalText implements encoding.TextUnmarshaler: an empty text would be taken for no flag at all.
 func (l *levels) UnmarshalText(text []byte) error {
 	if *l = levels(text); *l == "" {
 		return errors.New("it is empty: describe a machine, such as 'numa:2 core:4 pu:1', or leave the flag out")

@@ -104,7 +104,8 @@ func (p place) missing() string {
 	return ""
 }
 
-// find finds the library: below a prefix, if one is given, or beside this program, also where that is a link to another place.
+// find finds the library: below a prefix, if one is given, or beside this program, also where that is a link to another
+// place.
 func find(prefix string, self func() (string, error)) (place, error) {
 	at := func(prefix string) place {
 		return place{filepath.Join(prefix, "include"), filepath.Join(prefix, "lib")}

@@ -49,8 +49,8 @@ func run(args []string) int {
 		}
 		return 0
 	}
-	// A reader that has gone, such as head, ends the job as a failure does, with its grace period; without a handler the signal would end this
-	// process where it is, and the ranks with it.
+	// A reader that has gone, such as head, ends the job as a failure does, with its grace period; without a handler
+	// the signal would end this process where it is, and the ranks with it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	if text := os.Getenv("MPIEXEC_TIMEOUT"); text != "" && o.timeout == 0 && o.ranks == nil {
 		if o.timeout, err = seconds(text); err != nil {
@@ -132,7 +132,8 @@ func say(status int, err error) int {
 	return status
 }
 
-// warn writes a line, and goes on before it is written if that takes long: the job must end although its output is not read.
+// warn writes a line, and goes on before it is written if that takes long: the job must end although its output is not
+// read.
 func warn(text string) {
 	written := make(chan struct{})
 	go func() {
@@ -153,7 +154,8 @@ func version() string {
 	return nmad.Version
 }
 
-// settle makes the settings of the job that -genv has our own, so that those that a launcher goes by, such as PM2_HEARTBEAT, reach it.
+// settle makes the settings of the job that -genv has our own, so that those that a launcher goes by, such as
+// PM2_HEARTBEAT, reach it.
 func (o *options) settle() error {
 	for _, v := range o.all.set {
 		name, value, _ := strings.Cut(v, "=")

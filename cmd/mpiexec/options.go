@@ -229,8 +229,8 @@ func (o *options) readHostFile(name string) error {
 	return err
 }
 
-// spread says how many processes each host takes: -ppn, or as many as it says itself and as often as it is named; if there are more
-// processes, they are dealt out in turns of so many. The ranks of a host follow one another.
+// spread says how many processes each host takes: -ppn, or as many as it says itself and as often as it is named; if
+// there are more processes, they are dealt out in turns of so many. The ranks of a host follow one another.
 func (o *options) spread() []launch.Host {
 	hosts := slices.Clone(o.hosts)
 	for i := range hosts {

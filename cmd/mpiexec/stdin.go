@@ -15,8 +15,9 @@ type input struct {
 	pipe bool
 }
 
-// standardInput is what rank 0 reads. A file or a pipe it gets itself, and takes from it no more than it reads. A terminal it cannot have: it is in a
-// process group of its own, and a group in the background is stopped when it reads. So its lines are passed on, while mpiexec itself is in the foreground.
+// standardInput is what rank 0 reads. A file or a pipe it gets itself, and takes from it no more than it reads. A
+// terminal it cannot have: it is in a process group of its own, and a group in the background is stopped when it reads.
+// So its lines are passed on, while mpiexec itself is in the foreground.
 func standardInput() (input, error) {
 	if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
 		return input{os.Stdin, false}, nil // no terminal of ours
@@ -29,15 +30,16 @@ func standardInput() (input, error) {
 	return input{r, true}, nil
 }
 
-// started: rank 0 has the pipe now, if it is on this host. When it ends that is seen, since nothing else has the reading end.
+// started: rank 0 has the pipe now, if it is on this host. When it ends that is seen, since nothing else has the
+// reading end.
 func (i input) started() {
 	if i.pipe {
 		i.file.Close()
 	}
 }
 
-// pass passes the terminal's lines on until it ends, or rank 0 does. It reads only what is there, in the foreground: a read that waits, or that comes when
-// the shell has made mpiexec a job in the background, would stop it.
+// pass passes the terminal's lines on until it ends, or rank 0 does. It reads only what is there, in the foreground: a
+// read that waits, or that comes when the shell has made mpiexec a job in the background, would stop it.
 func pass(w *os.File) {
 	defer w.Close()
 	room := make([]byte, 4096)
@@ -67,7 +69,7 @@ func pass(w *os.File) {
 	}
 }
 
-// foreground says whether this process may read the terminal.
+// foreground reports whether this process may read the terminal.
 func foreground() bool {
 	group, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()

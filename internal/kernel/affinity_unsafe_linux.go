@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel refuses a buffer that is smaller than its own masks, whose size it does not tell: [Affinity] begins with room for
-// 1,024 CPUs and doubles it up to 524,288.
+// The kernel refuses a buffer that is smaller than its own masks, whose size it does not tell: [Affinity] begins with
+// room for 1,024 CPUs and doubles it up to 524,288.
 const (
 	leastWords = 1 << 4
 	mostWords  = 1 << 13
 )
 
-// Affinity returns the CPUs that an OS thread may use: bit c%64 of word c/64 is CPU c. tid 0 is the calling OS thread, a
-// process's id its first one. An error is the kernel's: ESRCH, there is no such thread.
+// Affinity returns the CPUs that an OS thread may use: bit c%64 of word c/64 is CPU c. tid 0 is the calling OS thread,
+// a process's id its first one. An error is the kernel's: ESRCH, there is no such thread.
 func Affinity(tid int) ([]uint64, error) {
 	words, err := affinity(tid, getAffinity)
 	return words, os.NewSyscallError("sched_getaffinity", err)
@@ -43,8 +43,9 @@ func getAffinity(tid int, to []uint64) (bytes int, err error) {
 	return int(n), nil
 }
 
-// SetAffinity has an OS thread use these CPUs only, in words as [Affinity]'s; the kernel leaves out those that do not exist, or that
-// the cgroup forbids, and returns EINVAL if none is left, EPERM if the thread is another user's or a sandbox forbids it.
+// SetAffinity has an OS thread use these CPUs only, in words as [Affinity]'s; the kernel leaves out those that do not
+// exist, or that the cgroup forbids, and returns EINVAL if none is left, EPERM if the thread is another user's or a
+// sandbox forbids it.
 func SetAffinity(tid int, words []uint64) error {
 	_, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETAFFINITY, uintptr(tid), uintptr(8*len(words)), uintptr(unsafe.Pointer(unsafe.SliceData(words))))
 	if errno != 0 {

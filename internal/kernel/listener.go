@@ -18,8 +18,8 @@ func Listen(network, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Known returns nil if l knows its address. Otherwise, where the kernel does not tell the address of a socket, it closes l and
-// returns the error of the system call.
+// Known returns nil if l knows its address. Otherwise, where the kernel does not tell the address of a socket, it
+// closes l and returns the error of the system call.
 func Known(l net.Listener) error {
 	if l.Addr() != nil {
 		return nil
@@ -28,7 +28,8 @@ func Known(l net.Listener) error {
 	return &net.OpError{Op: "listen", Err: unknown(l.(syscall.Conn))}
 }
 
-// FileListener is net.FileListener; where the kernel does not tell the address of a socket the error names the system call.
+// FileListener is net.FileListener; where the kernel does not tell the address of a socket the error names the system
+// call.
 func FileListener(file *os.File) (net.Listener, error) {
 	l, err := net.FileListener(file)
 	if err != nil {
@@ -40,8 +41,8 @@ func FileListener(file *os.File) (net.Listener, error) {
 	return l, nil
 }
 
-// Dials returns nil if package net can connect sockets. Where the kernel does not tell the address of a peer, a dial of package net
-// never returns, though all else works; then Dials returns the error of the system call.
+// Dials returns nil if package net can connect sockets. Where the kernel does not tell the address of a peer, a dial of
+// package net never returns, though all else works; then Dials returns the error of the system call.
 func Dials() error {
 	return os.NewSyscallError("getpeername", peername())
 }

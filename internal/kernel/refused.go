@@ -11,11 +11,11 @@ import (
 // refusals are the errors of a system call that a sandbox refuses, or that the kernel does not have.
 var refusals = []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EACCES, syscall.EINVAL}
 
-// Refuses tells whether a system call that has ended so may be refused.
+// Refuses reports whether a system call that has ended so may be refused.
 func Refuses(errno syscall.Errno) bool { return slices.Contains(refusals, errno) }
 
-// Refused returns the name of the system call that has failed with err, if the call may be refused: then a further try is of no
-// use. Otherwise it returns the empty string.
+// Refused returns the name of the system call that has failed with err, if the call may be refused: then a further try
+// is of no use. Otherwise it returns the empty string.
 func Refused(err error) (call string) {
 	var c *os.SyscallError
 	if errors.As(err, &c) {
@@ -26,8 +26,8 @@ func Refused(err error) (call string) {
 	return ""
 }
 
-// Explain adds advice to err, once, if a system call may be refused, or if no more descriptors may be open. It returns other errors
-// unchanged.
+// Explain adds advice to err, once, if a system call may be refused, or if no more descriptors may be open. It returns
+// other errors unchanged.
 func Explain(err error) error {
 	call := Refused(err)
 	if _, done := errors.AsType[*explained](err); done {

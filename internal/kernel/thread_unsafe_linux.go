@@ -9,17 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Yield lets other OS threads and processes use this CPU. The Go runtime knows of the system call: on a crowded CPU the kernel may
-// not run a thread that yields for seconds, and if the thread kept its P, the collector, and so the whole process, would wait for it.
+// Yield lets other OS threads and processes use this CPU. The Go runtime knows of the system call: on a crowded CPU the
+// kernel may not run a thread that yields for seconds, and if the thread kept its P, the collector, and so the whole
+// process, would wait for it.
 func Yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// YieldWithP is Yield, but the Go runtime does not know of the system call, and the thread keeps its P. Where OS threads of many
-// processes take turns, each turn lasts longer than the 20 us after which Go's monitor takes the P of a thread in a system call.
-// With Yield the monitor would then wake every 20 us, and each turn would end with the search for a P.
+// YieldWithP is Yield, but the Go runtime does not know of the system call, and the thread keeps its P. Where OS
+// threads of many processes take turns, each turn lasts longer than the 20 us after which Go's monitor takes the P of a
+// thread in a system call. With Yield the monitor would then wake every 20 us, and each turn would end with the search
+// for a P.
 func YieldWithP() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// SetPolicy sets the policy of an OS thread (0: the calling one), with the nice value that it keeps, and its slice in ns, from Linux
-// 6.12 on (0: the kernel's).
+// SetPolicy sets the policy of an OS thread (0: the calling one), with the nice value that it keeps, and its slice in
+// ns, from Linux 6.12 on (0: the kernel's).
 func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Nice: nice, Runtime: slice}
 	if _, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0); errno != 0 {
@@ -47,8 +49,8 @@ func Nice() int32 {
 	return int32(20 - n) // the system call returns 20 - nice
 }
 
-// Membarrier is a full barrier on each CPU that runs an OS thread of this process. The caller has called HasMembarrier before, which
-// has returned true.
+// Membarrier is a full barrier on each CPU that runs an OS thread of this process. The caller has called HasMembarrier
+// before, which has returned true.
 func Membarrier() {
 	_, _, _ = unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0) // PRIVATE_EXPEDITED
 }

@@ -16,7 +16,8 @@ const SharedCPUs = "PM2_SHARED_CPUS"
 // Shared returns the value of the variable SharedCPUs, false if it is not set.
 func Shared() (bool, error) { return Read(SharedCPUs, os.Getenv(SharedCPUs), Bool) }
 
-// Read parses text, the value of the variable called name; empty text stands for the zero value. The error names the variable.
+// Read parses text, the value of the variable called name; empty text stands for the zero value. The error names the
+// variable.
 func Read[T any](name, text string, parse func(string) (T, error)) (value T, err error) {
 	if text == "" {
 		return value, nil

@@ -6,10 +6,11 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Free keeps objects that are not in use, up to Most for each of 8 groups of CPUs. Its callers hold a spin lock, or are inside a
-// hook, so they cannot use sync.Pool: that takes a mutex now and then, and a preempted thread may hold the mutex on a VP where
-// another thread waits for the spin lock. Free never waits: while another caller is inside, Get finds nothing and Put leaves the
-// object to the collector. Any thread, goroutine or hook may call both. It must not be copied after first use.
+// Free keeps objects that are not in use, up to Most for each of 8 groups of CPUs. Its callers hold a spin lock, or are
+// inside a hook, so they cannot use sync.Pool: that takes a mutex now and then, and a preempted thread may hold the
+// mutex on a VP where another thread waits for the spin lock. Free never waits: while another caller is inside, Get
+// finds nothing and Put leaves the object to the collector. Any thread, goroutine or hook may call both. It must not be
+// copied after first use.
 type Free[T any] struct {
 	Most   int // the caller sets it before first use
 	shards [8]struct {

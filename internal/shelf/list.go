@@ -1,7 +1,7 @@
 package shelf
 
-// List is a queue whose elements are linked through a Node within each, so it allocates nothing. The zero value is empty. Its owner
-// guards it, with the nodes that stand in it.
+// List is a queue whose elements are linked through a Node within each, so it allocates nothing. The zero value is
+// empty. Its owner guards it, with the nodes that stand in it.
 type List[T any] struct{ first, last *Node[T] }
 
 // Node is the part of an element that stands in one List at a time.
@@ -24,7 +24,7 @@ func (n *Node[T]) Next() *T { return n.next.element() }
 // Prev returns the element before that of n; nil: there is none, or n is in no list.
 func (n *Node[T]) Prev() *T { return n.prev.element() }
 
-// Empty tells whether l has no element.
+// Empty reports whether l has no element.
 func (l *List[T]) Empty() bool { return l.first == nil }
 
 // First returns the oldest element; nil: there is none.

@@ -9,9 +9,8 @@ import "sync/atomic"
 //	bit  31      closed: no new user is let in
 //	bits 0..30   users; the owner, until Close, is one of them
 //
-// Users: Take, the system calls, Drop. The owner: Close, then Drop of its own share.
-// The user that drops the last share of a closed word destroys what was used; the
-// word never leaves that state.
+// Users: Take, the system calls, Drop. The owner: Close, then Drop of its own share. The user that drops the last share
+// of a closed word destroys what was used; the word never leaves that state.
 type Uses struct{ w atomic.Uint32 }
 
 const usesClosed uint32 = 1 << 31

@@ -22,7 +22,8 @@ func Edits(from, to string) int {
 	return row[len(to)]
 }
 
-// Nearest gives the one of words that is at most so many edits, and fewer than its own length, away from word; "" if none is.
+// Nearest gives the one of words that is at most so many edits, and fewer than its own length, away from word; "" if
+// none is.
 func Nearest(word string, words []string, most int) (best string) {
 	least := most + 1
 	for _, w := range words {

@@ -14,10 +14,9 @@ var ErrPublished = errors.New("metrics: a variable of that name is published alr
 
 var mu sync.Mutex // between the look and the publication
 
-// Publish publishes the counters of the default scheduler under name: each time that
-// a client asks, a fresh snapshot (sched.Stats) as JSON. The scheduler is not
-// started for that: without one the value is null. It fails with ErrPublished if
-// the name is taken. Safe for concurrent use.
+// Publish publishes the counters of the default scheduler under name: each time that a client asks, a fresh snapshot
+// (sched.Stats) as JSON. The scheduler is not started for that: without one the value is null. It fails with
+// ErrPublished if the name is taken. Safe for concurrent use.
 func Publish(name string) error {
 	return publish(name, func() any {
 		if s := sched.Running(); s != nil {

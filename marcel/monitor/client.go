@@ -40,9 +40,8 @@ func Attach(path string) (*Client, error) {
 	return v, nil
 }
 
-// Stats returns a fresh snapshot without threads. It blocks for the answer, 5 s at most. An error
-// says that the process has gone, or is stuck; a process whose default scheduler
-// has not started answers with a snapshot without VPs.
+// Stats returns a fresh snapshot without threads. It blocks for the answer, 5 s at most. An error says that the process
+// has gone, or is stuck; a process whose default scheduler has not started answers with a snapshot without VPs.
 func (c *Client) Stats() (sched.Stats, error) { return c.ask("\n") }
 
 // Threads is Stats with the oldest threads of the process, MostThreads at most: Stats.Alive says how many there are.

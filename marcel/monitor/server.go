@@ -32,11 +32,10 @@ type Server struct {
 	goroutines sync.WaitGroup
 }
 
-// Serve listens at path and shows the counters of s to each client; nil stands for
-// the default scheduler that runs when the client asks. It fails if path is too
-// long for a socket (107 bytes, of which 17 may be needed for a while behind its
-// folder), taken by a socket at which a process listens or by
-// what is no socket, or in a folder that cannot be written. It does not block.
+// Serve listens at path and shows the counters of s to each client; nil stands for the default scheduler that runs when
+// the client asks. It fails if path is too long for a socket (107 bytes, of which 17 may be needed for a while behind
+// its folder), taken by a socket at which a process listens or by what is no socket, or in a folder that cannot be
+// written. It does not block.
 func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	source := sched.Running
 	if s != nil {
@@ -48,8 +47,8 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	if err := removeStale(path); err != nil {
 		return nil, fmt.Errorf("monitor: serve: %w", err)
 	}
-	// A socket gets its permission from the umask, which is the whole process's:
-	// so make it where no other user reaches it, narrow it, and put it in place.
+	// A socket gets its permission from the umask, which is the whole process's: so make it where no other user reaches
+	// it, narrow it, and put it in place.
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".pm2-")
 	if err != nil {
 		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
@@ -75,7 +74,8 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	return v, nil
 }
 
-// removeStale removes the socket at path if no process listens there any more. It returns an error if path is taken by anything else.
+// removeStale removes the socket at path if no process listens there any more. It returns an error if path is taken by
+// anything else.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -154,8 +154,7 @@ func (v *Server) serveClient(c net.Conn) {
 	}
 }
 
-// Close removes the socket, ends all connections, and waits for their goroutines.
-// Close again does nothing.
+// Close removes the socket, ends all connections, and waits for their goroutines. Close again does nothing.
 func (v *Server) Close() error {
 	if v == nil {
 		return nil

@@ -19,15 +19,14 @@ const (
 // sched.Around.
 var ErrActive = errors.New("profile: threads are marked already: end that first")
 
-// Label has threads carry the pprof label Key, whose value is the thread's name, or
-// "thread" and its number if it has none. The function that it returns ends that, for
-// threads that start later. ErrActive.
+// Label has threads carry the pprof label Key, whose value is the thread's name, or "thread" and its number if it has
+// none. The function that it returns ends that, for threads that start later. ErrActive.
 func Label() (remove func(), err error) {
 	return mark(labelled)
 }
 
-// Region surrounds threads by a task and a region of runtime/trace, while such a
-// trace is being recorded; the name is in the task. It labels them as well. ErrActive.
+// Region surrounds threads by a task and a region of runtime/trace, while such a trace is being recorded; the name is
+// in the task. It labels them as well. ErrActive.
 func Region() (remove func(), err error) {
 	return mark(func(t sched.Thread, run func()) {
 		if !trace.IsEnabled() {
@@ -50,8 +49,7 @@ func mark(f func(sched.Thread, func())) (func(), error) {
 	return func() { sched.Around(nil) }, nil
 }
 
-// labelled runs a thread with its label. The goroutine serves other threads
-// afterwards, which may come without.
+// labelled runs a thread with its label. The goroutine serves other threads afterwards, which may come without.
 func labelled(t sched.Thread, run func()) {
 	pprof.Do(context.Background(), pprof.Labels(Key, name(t)), func(context.Context) { run() })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
-// Of draws a trace. Slices of one row never overlap except one inside of the other:
-// what a thread was doing when its VP was taken away is cut off there.
+// Of draws a trace. Slices of one row never overlap except one inside of the other: what a thread was doing when its VP
+// was taken away is cut off there.
 func Of(t *observe.Trace) *Timeline {
 	b := &timelineBuilder{trace: t, waits: map[uint64]rowMoment{}, withoutVP: map[uint64]withoutVP{}}
 	b.out = Timeline{Unit: "ns", About: About{Clock: Clock, Base: t.Begin}}
@@ -263,8 +263,8 @@ func (b *timelineBuilder) message(e *sched.Event) {
 		map[string]any{"tag": e.A, "size": e.B})
 }
 
-// messageEnd draws the departure or the arrival of a message: an instant with one end of an arrow, whose id is the same in both
-// processes.
+// messageEnd draws the departure or the arrival of a message: an instant with one end of an arrow, whose id is the same
+// in both processes.
 func (b *timelineBuilder) messageEnd(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// Check tells whether a file is one that Write could have written of a sound
-// timeline: times are in order and not negative, slices of a row lie beside or
-// inside of each other, asynchronous slices have a beginning before their end. It returns all
-// that is wrong, joined. Arrows may have one end only: the other can be in another
-// process's file, or lost.
+// Check reports whether a file is one that Write could have written of a sound timeline: times are in order and not
+// negative, slices of a row lie beside or inside of each other, asynchronous slices have a beginning before their end.
+// It returns all that is wrong, joined. Arrows may have one end only: the other can be in another process's file, or
+// lost.
 func (t *Timeline) Check() error {
 	var wrong []error
 	complain := func(i int, format string, args ...any) {

@@ -1,6 +1,5 @@
-// Package timeline turns traces of schedulers (observe.Trace) into what people can
-// look at: the JSON that Perfetto (https://ui.perfetto.dev) and Chrome's
-// chrome://tracing open, in Google's Trace Event Format.
+// Package timeline turns traces of schedulers (observe.Trace) into what people can look at: the JSON that Perfetto
+// (https://ui.perfetto.dev) and Chrome's chrome://tracing open, in Google's Trace Event Format.
 //
 //	s := sched.Default()
 //	err := observe.StartTrace(s, observe.TraceConfig{})
@@ -24,6 +23,6 @@
 //	asynchronous  Blocking, and running without the VP after a seizure; sends and
 //	              receives, from start to end, by peer
 //
-// Traces of several processes of one host share a clock (CLOCK_MONOTONIC), so Merge
-// just puts them side by side. Across hosts the clocks do not agree.
+// Traces of several processes of one host share a clock (CLOCK_MONOTONIC), so Merge just puts them side by side. Across
+// hosts the clocks do not agree.
 package timeline

@@ -60,8 +60,8 @@ type About struct {
 	Lost  uint64 `json:"lost"`    // older events that did not fit into the rings
 }
 
-// Clock is the About.Clock of timelines whose times are of the kernel's monotonic clock, as those of Of are: such of one
-// host can be merged.
+// Clock is the About.Clock of timelines whose times are of the kernel's monotonic clock, as those of Of are: such of
+// one host can be merged.
 const Clock = "CLOCK_MONOTONIC"
 
 // Write writes the file, an event to a line. It blocks as w does.
@@ -99,8 +99,8 @@ func Read(r io.Reader) (*Timeline, error) {
 	return t, nil
 }
 
-// Merge puts timelines of several processes of one host into one, which begins
-// when the first of them does. It fails if they do not share a clock.
+// Merge puts timelines of several processes of one host into one, which begins when the first of them does. It fails if
+// they do not share a clock.
 func Merge(parts ...*Timeline) (*Timeline, error) {
 	all := &Timeline{Unit: "ns", About: About{Clock: Clock}}
 	if len(parts) == 0 {
@@ -126,8 +126,8 @@ func Merge(parts ...*Timeline) (*Timeline, error) {
 	return all, nil
 }
 
-// sort orders by time; what describes rows first, of slices that begin together the
-// longer one first, so that the other lies inside.
+// sort orders by time; what describes rows first, of slices that begin together the longer one first, so that the other
+// lies inside.
 func (t *Timeline) sort() {
 	slices.SortStableFunc(t.Events, func(a, b Event) int {
 		switch {

@@ -20,8 +20,8 @@ import (
 // Trace is the variable that names the file for the timeline.
 const Trace = "PM2_TRACE"
 
-// rankVariable is the variable by which our launcher tells a process its rank. The launcher has already added the rank to the path
-// in PM2_STATS.
+// rankVariable is the variable by which our launcher tells a process its rank. The launcher has already added the rank
+// to the path in PM2_STATS.
 const rankVariable = "PM2_RANK"
 
 // managerRankVariables are the variables by which process managers tell a process its rank.
@@ -32,8 +32,8 @@ const (
 	share  = 20              // writing takes one part in so many of the time
 )
 
-// Observation is what the environment asks to see of the threads: a socket with counters, a timeline, both or neither. Any goroutine
-// may call its method; nil is neither.
+// Observation is what the environment asks to see of the threads: a socket with counters, a timeline, both or neither.
+// Any goroutine may call its method; nil is neither.
 type Observation struct {
 	server *monitor.Server
 
@@ -86,8 +86,8 @@ func FromEnvironment() (*Observation, error) {
 	return o, nil
 }
 
-// open serves the socket and makes the file, so that an error comes now, not after the program has run. Together with an error it
-// returns an Observation of the part that has succeeded.
+// open serves the socket and makes the file, so that an error comes now, not after the program has run. Together with
+// an error it returns an Observation of the part that has succeeded.
 func open() (*Observation, error) {
 	o := &Observation{path: os.Getenv(Trace)}
 	socket := os.Getenv(monitor.Environment)
@@ -152,7 +152,7 @@ func (o *Observation) create() error {
 	return err
 }
 
-// over tells whether o has neither a timeline nor a socket, or no longer.
+// over reports whether o has neither a timeline nor a socket, or no longer.
 func (o *Observation) over() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

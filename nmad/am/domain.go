@@ -153,9 +153,9 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 	return err
 }
 
-// RequestTo is Request, or, if r is not nil, RequestFor, to the domain of that number at the target. In a Private domain
-// the handler runs when its owner polls next, and not before; no other call reaches a Private domain of another process.
-// If the target has not opened the domain yet the request is handled once it has.
+// RequestTo is Request, or, if r is not nil, RequestFor, to the domain of that number at the target. In a Private
+// domain the handler runs when its owner polls next, and not before; no other call reaches a Private domain of another
+// process. If the target has not opened the domain yet the request is handled once it has.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
 	p, err := d.peer(domainAddress{rank, domain}, true)
 	if err == nil && r != nil {
@@ -359,8 +359,8 @@ func (d *Domain) poll() {
 	asm.StoreRelease32(&d.polling, 0)
 }
 
-// bounded says whether receives may be parked, because a later poll posts them. In a Private domain only Poll does; the
-// owner also polls in waits of nmad, which do not.
+// bounded reports whether receives may be parked, because a later poll posts them. In a Private domain only Poll does;
+// the owner also polls in waits of nmad, which do not.
 func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.Load() != 0 }
 
 // parked notes that a receive was parked. The next poll posts it, or, if the engine moves the domain, a task.
@@ -419,9 +419,9 @@ func (d *Domain) answerGreetings() {
 	}
 }
 
-// Close ends the domain, as nmad.Domain.Close does: it blocks the calling thread until the messages under way have left.
-// Requests that have come, and were not handled, are lost. Of the default domain, which is closed with its world, Close
-// does nothing. In a handler it fails with ErrInHandler.
+// Close ends the domain, as nmad.Domain.Close does: it blocks the calling thread until the messages under way have
+// left. Requests that have come, and were not handled, are lost. Of the default domain, which is closed with its world,
+// Close does nothing. In a handler it fails with ErrInHandler.
 func (d *Domain) Close() error {
 	if d == nil || d.w == nil || !d.ownsNmad {
 		return nil

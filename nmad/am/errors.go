@@ -12,8 +12,8 @@ import (
 var (
 	// ErrHandler: the target has no handler of that id.
 	ErrHandler = errors.New("no such handler")
-	// ErrReply: a reply that is not allowed: a second one, one after the handler has returned, one to a reply, or one to a
-	// request that awaits none.
+	// ErrReply: a reply that is not allowed: a second one, one after the handler has returned, one to a reply, or one
+	// to a request that awaits none.
 	ErrReply = errors.New("no reply is due")
 	// ErrNoReply: the handler has returned without the reply that the requester awaits.
 	ErrNoReply = errors.New("the handler has not replied")

@@ -19,23 +19,24 @@ import (
 //	follows   Ref, bytes ---------------> holds the memory, posts a receive
 //	          dataTag: the body --------> runs the handler
 
-// placeBytes is the length, in bytes, of what a long message has instead of its body: a Ref, and the length of the body.
+// placeBytes is the length, in bytes, of what a long message has instead of its body: a Ref, and the length of the
+// body.
 const placeBytes = rma.RefBytes + 8
 
-// RequestLong puts src into the memory that dst names (package rma, Config.Memory), and then runs the handler of that id
-// at the rank of dst, which may be the own one; that memory is the handler's body, and keeps the bytes after it. Within
-// the host src is copied once, by this core or, into memory from rma's Register, by the kernel; to other hosts it goes
-// as a message, straight into the memory. The handler runs in its turn, as those of other requests do. local is done
-// when src may be used again; nil: src may be used when RequestLong returns, which copies what has not left by then. r
-// is nil, or gets the answer, as in RequestFor.
+// RequestLong puts src into the memory that dst names (package rma, Config.Memory), and then runs the handler of that
+// id at the rank of dst, which may be the own one; that memory is the handler's body, and keeps the bytes after it.
+// Within the host src is copied once, by this core or, into memory from rma's Register, by the kernel; to other hosts
+// it goes as a message, straight into the memory. The handler runs in its turn, as those of other requests do. local is
+// done when src may be used again; nil: src may be used when RequestLong returns, which copies what has not left by
+// then. r is nil, or gets the answer, as in RequestFor.
 //
 // RequestLong waits for room as Request does, and for an answer of the target when memory that is not from rma's Alloc
 // is used for the first time; in a handler it waits for neither, and fails without room. Errors are those of Request,
-// of RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Errors that only the target finds,
-// such as memory that was closed meanwhile, or that it has no Config.Memory (rma.ErrKey), end r.Wait; without r the
-// target's OnError gets them. When a request fails the bytes may have come all the same. If the target dies local ends
-// with a *nmad.PeerError. rma's Close of memory waits for requests that are on their way into it. src must not overlap
-// dst.
+// of RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Errors that only the target
+// finds, such as memory that was closed meanwhile, or that it has no Config.Memory (rma.ErrKey), end r.Wait; without r
+// the target's OnError gets them. When a request fails the bytes may have come all the same. If the target dies local
+// ends with a *nmad.PeerError. rma's Close of memory waits for requests that are on their way into it. src must not
+// overlap dst.
 func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	p, err := d.to(dst.Rank())
 	if err == nil {

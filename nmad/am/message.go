@@ -24,7 +24,7 @@ func (p *peer) message(long bool) *Message {
 	return &Message{p: p, buf: make([]byte, front+size)}
 }
 
-// long says whether the buffer of the message has room for Medium bytes.
+// long reports whether the buffer of the message has room for Medium bytes.
 func (m *Message) long() bool { return len(m.buf) != front+shortSize }
 
 // sweep puts away the messages that have left since they were handed to nmad. The caller holds mu.

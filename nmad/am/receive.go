@@ -192,7 +192,7 @@ func (p *peer) run(h head, data []byte, l *incomingBody) {
 	}
 }
 
-// live says whether the handler runs, and has not replied.
+// live reports whether the handler runs, and has not replied.
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }
 
 // Rank returns the rank of the process that has sent the message; -1 after the handler has returned.
@@ -211,7 +211,7 @@ func (t *Token) Domain() *Domain {
 	return t.p.d
 }
 
-// Awaited says whether the requester awaits a Reply (Domain.RequestFor).
+// Awaited reports whether the requester awaits a Reply (Domain.RequestFor).
 func (t *Token) Awaited() bool { return t.live() && t.head.wants }
 
 // Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. It copies args and
@@ -225,8 +225,9 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 	return t.p.answer(t.head.seq, answered, args, body)
 }
 
-// ReplyTo answers a request that awaits no answer by running the handler of that id at the requester, at most once; else
-// ErrReply. It copies args and body, and never waits: the request has reserved its room. That handler cannot reply.
+// ReplyTo answers a request that awaits no answer by running the handler of that id at the requester, at most once;
+// else ErrReply. It copies args and body, and never waits: the request has reserved its room. That handler cannot
+// reply.
 func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, false); err != nil {
 		return err
@@ -289,7 +290,7 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 	return nil
 }
 
-// parks says whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
+// parks reports whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
 // poll began.
 func (p *peer) parks() bool {
 	return int(p.ranThisPoll.Load()) > p.d.w.cfg.Budget-len(p.receives) && p.d.bounded()

@@ -82,11 +82,13 @@ func (p *peer) harvest(r *Reply) {
 	}
 }
 
-// IsDone says whether the answer has come, or will not come, or no request was sent. Unlike Test it moves nothing on.
+// IsDone reports whether the answer has come, or will not come, or no request was sent. Unlike Test it moves nothing
+// on.
 func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
 
-// Test says whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it moves
-// the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrIdle, as nmad.Request does.
+// Test reports whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it
+// moves the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrIdle, as nmad.Request
+// does.
 func (r *Reply) Test() (bool, error) {
 	if r == nil || !r.sent {
 		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)

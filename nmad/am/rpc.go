@@ -157,8 +157,8 @@ func (x *outgoingCalls) drop(rank int, tag uint64) {
 }
 
 // Call runs the function of that name (World.Serve) at a rank, which may be the own one, with a copy of args, and
-// returns its result. It blocks the calling thread or goroutine only. When ctx, which may be nil, is done it returns the
-// cause at once, and the context of the function ends. Errors: a *RemoteError, with the text of an error that the
+// returns its result. It blocks the calling thread or goroutine only. When ctx, which may be nil, is done it returns
+// the cause at once, and the context of the function ends. Errors: a *RemoteError, with the text of an error that the
 // function has returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError if the target dies before it has answered;
 // ErrInHandler; ErrClosed; ErrConfig if args or the result is longer than Config.Longest.
 func (w *World) Call(ctx context.Context, rank int, name string, args []byte) ([]byte, error) {

@@ -19,9 +19,9 @@ func (x *served) init(w *World) {
 	w.handle(callCanceled, x.canceled)
 }
 
-// Serve makes f the function of that name, of 1 to 255 bytes, for the calls of all processes (Call). Each call runs f in
-// a thread of marcel of its own, so f may wait. nil: the name is not served any more. The caller gets an error of f as a
-// *RemoteError, a panic as ErrPanicked, and ErrUnknown if its call comes before Serve. Serve does not block.
+// Serve makes f the function of that name, of 1 to 255 bytes, for the calls of all processes (Call). Each call runs f
+// in a thread of marcel of its own, so f may wait. nil: the name is not served any more. The caller gets an error of f
+// as a *RemoteError, a panic as ErrPanicked, and ErrUnknown if its call comes before Serve. Serve does not block.
 func (w *World) Serve(name string, f Func) error {
 	if len(name) == 0 || len(name) > maxName {
 		return fmt.Errorf("am: %w: serve: a name of %d bytes: 1 to %d", ErrConfig, len(name), maxName)
@@ -92,8 +92,8 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 // refusals times Config.Calls is the most threads for calls, those that only tell a caller of a refusal included.
 const refusals = 4
 
-// admit decides whether a call may run (j.refusal), and counts its thread. false: the peer has broken the protocol, by too
-// many calls.
+// admit decides whether a call may run (j.refusal), and counts its thread. false: the peer has broken the protocol, by
+// too many calls.
 func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	x.mu.Lock()

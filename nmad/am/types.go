@@ -57,8 +57,8 @@ type handlers struct {
 	more map[ID]Handler // of the others
 }
 
-// greetingReceive is a receive for greetings. Before a domain sends a peer anything else it sends a greeting to the peer's
-// default domain, so that the peer posts receives for it. A greeting has no bytes, but a tag:
+// greetingReceive is a receive for greetings. Before a domain sends a peer anything else it sends a greeting to the
+// peer's default domain, so that the peer posts receives for it. A greeting has no bytes, but a tag:
 //
 //	bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
 type greetingReceive struct {
@@ -206,8 +206,8 @@ type peer struct {
 	early    *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
 	token    Token             // of the handler that runs
 	args     [MaxArgs]uint64   // its arguments
-	// Handlers that have run since the last poll began. Callbacks count, and Domain.begin sets it to 0; of two writes at the
-	// same time one may be lost.
+	// Handlers that have run since the last poll began. Callbacks count, and Domain.begin sets it to 0; of two writes
+	// at the same time one may be lost.
 	ranThisPoll  atomic.Uint32
 	spareBuffers [][]byte         // buffers for early requests
 	receives     []*postedReceive // set before others see the peer
@@ -270,8 +270,8 @@ type outgoingBody struct {
 	next  *outgoingBody // in peer.outgoingBodies; under the peer's mu
 }
 
-// incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch it,
-// but for hold, inUse and posted.
+// incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch
+// it, but for hold, inUse and posted.
 type incomingBody struct {
 	p        *peer
 	head     head
@@ -294,8 +294,8 @@ type postedReceive struct {
 	active atomic.Bool    // it is posted, parked, or its callback runs; false: it is not posted any more
 }
 
-// Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until the
-// handler returns.
+// Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until
+// the handler returns.
 type Token struct {
 	p       *peer // that has sent the message; nil: the handler has returned
 	head    head

@@ -81,8 +81,8 @@ func (h *head) tag() uint64 {
 // answerTag is the tag of the answer to a request.
 func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
 
-// dataTag is the tag of the body that follows a message, in the context of long ones. The number is that of the request,
-// or of the request that the message replies to.
+// dataTag is the tag of the body that follows a message, in the context of long ones. The number is that of the
+// request, or of the request that the message replies to.
 func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64(h.seq)<<32 }
 
 // decode decodes the tag of a message of n bytes, other than an answer, and checks it. ErrMessage.

@@ -96,9 +96,9 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	return d, nil
 }
 
-// Domain opens a domain. Its requests go to the domain of the same number at the target, and are handled once the target
-// has opened that; those of a Private domain go to the default domain there. It does not block. A session has up to
-// nmad.MaxDomains.
+// Domain opens a domain. Its requests go to the domain of the same number at the target, and are handled once the
+// target has opened that; those of a Private domain go to the default domain there. It does not block. A session has up
+// to nmad.MaxDomains.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
 		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
@@ -117,9 +117,9 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 // Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
 func (w *World) Default() *Domain { return w.defaultDomain }
 
-// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program calls
-// it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is awaited,
-// and otherwise OnError gets that error. It does not block.
+// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program
+// calls it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is
+// awaited, and otherwise OnError gets that error. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -239,9 +239,9 @@ func (w *World) forget(d *Domain) {
 }
 
 // Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it
-// serves, blocks the calling thread until they have returned, and cancels its receives. Messages that have come and were
-// not handled are lost: the processes of a job agree on the end before. The session stays open. In a handler Close fails
-// with ErrInHandler. Calling it again does nothing, and returns the same error.
+// serves, blocks the calling thread until they have returned, and cancels its receives. Messages that have come and
+// were not handled are lost: the processes of a job agree on the end before. The session stays open. In a handler Close
+// fails with ErrInHandler. Calling it again does nothing, and returns the same error.
 func (w *World) Close() error {
 	if w == nil || w.s == nil {
 		return nil

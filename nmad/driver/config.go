@@ -10,17 +10,16 @@ type Config struct {
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
 
-	// SharedCPUs says whether processes share CPUs, because there are more of them: a process then waits for its turn for
-	// longer than a copy takes. It may become true before the first link is made, so drivers call it for each link. Any
-	// goroutine may call it. nil: no.
+	// SharedCPUs reports whether processes share CPUs, because there are more of them: a process then waits for its
+	// turn for longer than a copy takes. It may become true before the first link is made, so drivers call it for each
+	// link. Any goroutine may call it. nil: no.
 	SharedCPUs func() bool `json:"-"`
 }
 
-// HasSharedCPUs says whether processes share CPUs: see SharedCPUs.
+// HasSharedCPUs reports whether processes share CPUs: see SharedCPUs.
 func (c *Config) HasSharedCPUs() bool { return c.SharedCPUs != nil && c.SharedCPUs() }
 
-// MaxJob is the longest Config.Job, in bytes: it travels in the first message
-// of every link, whose size is bounded.
+// MaxJob is the longest Config.Job, in bytes: it travels in the first message of every link, whose size is bounded.
 const MaxJob = 128
 
 // MaxSize is the largest number of processes in a job.

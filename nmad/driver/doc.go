@@ -1,7 +1,6 @@
-// Package driver says what a network is to nmad, and nothing more: how to open
-// it, how to link two processes by it, and how to move bytes along a link
-// without ever blocking. The layers above know no network; the networks know
-// neither threads nor progress engine.
+// Package driver says what a network is to nmad, and nothing more: how to open it, how to link two processes by it, and
+// how to move bytes along a link without ever blocking. The layers above know no network; the networks know neither
+// threads nor progress engine.
 //
 //	d, err := driver.Lookup("tcp") // registered by import _ ".../nmad/driver/tcp"
 //	if err != nil {
@@ -27,17 +26,15 @@
 //
 // # The two tracks
 //
-// A Link has a small track, of packets that arrive whole and in order, each a
-// [Header] and at most MaxBody bytes, and a large track, a stream of bytes that
-// is only used for what both sides agreed upon (rendezvous), so that it needs
-// no framing and can be read straight into the buffer of the user. This is the
-// pair of tracks of NewMadeleine (Aumage, Brunet, Furmento, Namyst: "NewMadeleine:
-// a fast communication scheduling engine for high performance networks", 2007).
+// A Link has a small track, of packets that arrive whole and in order, each a [Header] and at most MaxBody bytes, and a
+// large track, a stream of bytes that is only used for what both sides agreed upon (rendezvous), so that it needs no
+// framing and can be read straight into the buffer of the user. This is the pair of tracks of NewMadeleine (Aumage,
+// Brunet, Furmento, Namyst: "NewMadeleine: a fast communication scheduling engine for high performance networks",
+// 2007).
 //
 // # Sleeping
 //
-// A poller needs nothing but Recv and Pull. A waiter that wants to sleep
-// instead takes these steps, in this order:
+// A poller needs nothing but Recv and Pull. A waiter that wants to sleep instead takes these steps, in this order:
 //
 //  1. Arm. False: something is there, go on polling; nothing is armed.
 //  2. Sleep in epoll_wait on a set that holds Descriptor.
@@ -45,23 +42,21 @@
 //  4. Poll every track until it says that nothing is there; if Flush said that
 //     bytes are left, Flush; if a Send or Push was refused, try it again.
 //
-// No arrival between 1 and 2 is lost: each driver's documentation has the argument.
-// A wake-up for nothing may happen; a sleep in spite of an arrival may not.
+// No arrival between 1 and 2 is lost: each driver's documentation has the argument. A wake-up for nothing may happen; a
+// sleep in spite of an arrival may not.
 //
 // # Errors
 //
-// A link breaks once and for all: every later call gives the same error, which
-// is [ErrClosed] after Close on this side, [ErrPeerLost] when the peer's
-// process ended or closed the link (what had arrived before is still
-// delivered by Recv and Pull), [ErrProtocol] when it sent what it must
-// not. Whatever comes from a peer is bounded and checked, even though the peer
-// proved that it holds the secret of the job. Bytes on the way are neither
-// encrypted nor signed: the secret only keeps processes out that are not of the job.
+// A link breaks once and for all: every later call gives the same error, which is [ErrClosed] after Close on this side,
+// [ErrPeerLost] when the peer's process ended or closed the link (what had arrived before is still delivered by Recv
+// and Pull), [ErrProtocol] when it sent what it must not. Whatever comes from a peer is bounded and checked, even
+// though the peer proved that it holds the secret of the job. Bytes on the way are neither encrypted nor signed: the
+// secret only keeps processes out that are not of the job.
 //
 // # Faults
 //
-// Package fault is a driver around any other one. It keeps a record of what passes, and makes go wrong what a plan says:
-// "fault:tcp", with the plan in PM2_FAULTS.
+// Package fault is a driver around any other one. It keeps a record of what passes, and makes go wrong what a plan
+// says: "fault:tcp", with the plan in PM2_FAULTS.
 //
 // # Long messages
 //
@@ -77,9 +72,9 @@
 //
 // # Where a link lies
 //
-// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place. The layer above has
-// it polled from there. A link over shared memory asks the kernel for memory of the receiver's node; a link over TCP lies
-// where its network device does.
+// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place. The layer above
+// has it polled from there. A link over shared memory asks the kernel for memory of the receiver's node; a link over
+// TCP lies where its network device does.
 //
 // # Choosing a driver
 //

@@ -11,8 +11,7 @@ import (
 type Driver interface {
 	// Name is what users write to choose the driver: "shm", "tcp".
 	Name() string
-	// Open prepares this process to accept links. It binds loopback unless
-	// told otherwise.
+	// Open prepares this process to accept links. It binds loopback unless told otherwise.
 	Open(Config) (Endpoint, error)
 }
 
@@ -24,8 +23,8 @@ type Endpoint interface {
 	Dial(ctx context.Context, rank int, addr string) (Link, error)
 	// Accept waits for the next authenticated peer and says which rank it is.
 	Accept(ctx context.Context) (rank int, l Link, err error)
-	// Choice says, for people, of which driver the links to the process of that rank are, whose Endpoint published addr,
-	// and why; "" if the driver has no choice, or has not chosen.
+	// Choice says, for people, of which driver the links to the process of that rank are, whose Endpoint published
+	// addr, and why; "" if the driver has no choice, or has not chosen.
 	Choice(rank int, addr string) (network, why string)
 	// Close stops accepting and frees what was opened; links stay.
 	Close() error
@@ -47,12 +46,10 @@ type Caps struct {
 	Place    Place  // near which processors it lies
 }
 
-// Link connects two processes by two tracks: the small track carries packets in
-// order, the large track a stream of bytes that both sides have agreed upon
-// (rendezvous). Nothing here blocks, allocates in steady state, or starts a
-// goroutine. Each of the four directions (Send with Flush, Recv, Push, Pull)
-// has one caller at a time; different ones may run in parallel. Close may
-// come at any time and must be the last call once the others have returned.
+// Link connects two processes by two tracks: the small track carries packets in order, the large track a stream of
+// bytes that both sides have agreed upon (rendezvous). Nothing here blocks, allocates in steady state, or starts a
+// goroutine. Each of the four directions (Send with Flush, Recv, Push, Pull) has one caller at a time; different ones
+// may run in parallel. Close may come at any time and must be the last call once the others have returned.
 //
 // The interface has the calls of all links. Caps says which of them a link lacks, and [Plain] implements
 // these. A link around another one embeds that one, and implements only the calls that it changes.
@@ -60,48 +57,45 @@ type Link interface {
 	// Caps says what the link can do.
 	Caps() Caps
 
-	// Send copies a packet into the network, whole or not at all: header, body, and the parts behind
-	// it, of which some may be empty; together h.Body bytes.
-	// false: no room now, or earlier bytes still have to leave; try again.
-	// With more the caller promises a Flush soon: a buffered link may keep the packet until then, or
-	// until its buffer is full. A buffered link moves what is left on at every call of Send without more.
+	// Send copies a packet into the network, whole or not at all: header, body, and the parts behind it, of which some
+	// may be empty; together h.Body bytes. false: no room now, or earlier bytes still have to leave; try again. With
+	// more the caller promises a Flush soon: a buffered link may keep the packet until then, or until its buffer is
+	// full. A buffered link moves what is left on at every call of Send without more.
 	Send(h *Header, body []byte, parts [][]byte, more bool) (bool, error)
 	// Flush moves buffered bytes on; false: some are left.
 	Flush() (bool, error)
-	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared
-	// memory that the peer can still write: copy it, never trust it twice. It
-	// stays valid until the next Recv. A link whose look at the network is expensive may return false once without
-	// looking; it looks at the next call.
+	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared memory that the peer can
+	// still write: copy it, never trust it twice. It stays valid until the next Recv. A link whose look at the network
+	// is expensive may return false once without looking; it looks at the next call.
 	Recv(h *Header) (body []byte, ok bool, err error)
 
-	// Push moves as much of buf as fits now and says how much (0: later). The next call
-	// must go on with the rest of buf, which meanwhile stays as it is.
+	// Push moves as much of buf as fits now and says how much (0: later). The next call must go on with the rest of
+	// buf, which meanwhile stays as it is.
 	Push(buf []byte) (int, error)
-	// Pull moves what has arrived, at most len(buf), into buf. All of buf is on its way, or
-	// agreed upon: a link may let Descriptor wait for as much, and leave the network alone for some
-	// microseconds in which more of it arrives. The next call goes on with the
-	// rest of buf, in which more of it may be already.
+	// Pull moves what has arrived, at most len(buf), into buf. All of buf is on its way, or agreed upon: a link may let
+	// Descriptor wait for as much, and leave the network alone for some microseconds in which more of it arrives. The
+	// next call goes on with the rest of buf, in which more of it may be already.
 	Pull(buf []byte) (int, error)
-	// ReturnPush takes back what Push was given of a link that Borrows, before all of it has moved,
-	// and says how many bytes have that Push has not told of. false: not yet, ask
-	// again. It does not wait. The track is of no use any more.
+	// ReturnPush takes back what Push was given of a link that Borrows, before all of it has moved, and says how many
+	// bytes have that Push has not told of. false: not yet, ask again. It does not wait. The track is of no use any
+	// more.
 	ReturnPush() (moved int, ok bool)
-	// ReturnPull is the same for Pull. It can take as long as the peer is stopped; with evict,
-	// which says that the peer is given up, the link takes from the peer what it could still
-	// write, if need be by ending its process: soon the answer is true.
+	// ReturnPull is the same for Pull. It can take as long as the peer is stopped; with evict, which says that the peer
+	// is given up, the link takes from the peer what it could still write, if need be by ending its process: soon the
+	// answer is true.
 	ReturnPull(evict bool) (moved int, ok bool)
 
-	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns, and
-	// says how many bytes of it are what the peer has exposed: all, or, if it has withdrawn that or is about to be lost,
-	// 0. errors.ErrUnsupported: that memory cannot be read; the link is as it was. It counts as a call of Pull.
+	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns,
+	// and says how many bytes of it are what the peer has exposed: all, or, if it has withdrawn that or is about to be
+	// lost, 0. errors.ErrUnsupported: that memory cannot be read; the link is as it was. It counts as a call of Pull.
 	Fetch(buf []byte, address uint64) (int, error)
-	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned yet,
-	// or comes later, gives any of it. It may be called at any time.
+	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned
+	// yet, or comes later, gives any of it. It may be called at any time.
 	Withdraw()
 
-	// Descriptor is readable once something arrived after Arm, or room came up for a
-	// Send or Push that was refused. The caller puts it into an epoll set
-	// (level triggered); it stays the same until Close. -1: nothing can be waited for in the kernel.
+	// Descriptor is readable once something arrived after Arm, or room came up for a Send or Push that was refused. The
+	// caller puts it into an epoll set (level triggered); it stays the same until Close. -1: nothing can be waited for
+	// in the kernel.
 	Descriptor() int
 	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room). false: something is
 	// there already, poll instead; what an earlier call has asked for may have been taken back. wantRoom: a send is

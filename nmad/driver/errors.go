@@ -2,8 +2,7 @@ package driver
 
 import "errors"
 
-// What can go wrong on any network, for errors.Is. Drivers wrap these with
-// what was being done and to which peer.
+// What can go wrong on any network, for errors.Is. Drivers wrap these with what was being done and to which peer.
 var (
 	// ErrPeerLost: the process at the other end has ended, was killed, or closed the link.
 	ErrPeerLost = errors.New("peer lost")
@@ -13,8 +12,8 @@ var (
 	ErrProtocol = errors.New("protocol violation")
 	// ErrRefused: one of two processes turned the other away: another job, secret, version, driver or rank.
 	ErrRefused = errors.New("refused")
-	// ErrLack: this process, or the peer, cannot have what a link of this network needs: a sandbox refuses a system call,
-	// or memory or descriptors are short. Neither side has turned the other away, and another network may work.
+	// ErrLack: this process, or the peer, cannot have what a link of this network needs: a sandbox refuses a system
+	// call, or memory or descriptors are short. Neither side has turned the other away, and another network may work.
 	ErrLack = errors.New("cannot make its side of the link")
 	// ErrBusy: the peer did not answer in time, or gave a fresh connection up, as one does that has too
 	// many others; another attempt may succeed.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Header travels with every packet of the small track. Drivers transport it
-// whole and look at Body only; its meaning belongs to the layer above.
-// On the wire it is HeaderSize bytes, little endian, in this order.
+// Header travels with every packet of the small track. Drivers transport it whole and look at Body only; its meaning
+// belongs to the layer above. On the wire it is HeaderSize bytes, little endian, in this order.
 type Header struct {
 	Kind    uint8  // packet kind
 	Flags   uint8  // kind-specific
@@ -22,8 +21,7 @@ type Header struct {
 // HeaderSize is the encoded size of a Header in bytes.
 const HeaderSize = 32
 
-// Put writes the header in its wire form into b[:HeaderSize]; b must be at
-// least that long. It does not allocate.
+// Put writes the header in its wire form into b[:HeaderSize]; b must be at least that long. It does not allocate.
 func (h *Header) Put(b []byte) {
 	_ = b[HeaderSize-1]
 	binary.LittleEndian.PutUint64(b[0:], h.Word(0))
@@ -33,9 +31,8 @@ func (h *Header) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b[28:], h.Seq)
 }
 
-// Get reads the wire form from b[:HeaderSize]. It fails with ErrProtocol if b
-// is shorter or the reserved bytes are not zero; h.Body is whatever the peer
-// wrote, for the caller to bound.
+// Get reads the wire form from b[:HeaderSize]. It fails with ErrProtocol if b is shorter or the reserved bytes are not
+// zero; h.Body is whatever the peer wrote, for the caller to bound.
 func (h *Header) Get(b []byte) error {
 	if len(b) < HeaderSize {
 		return fmt.Errorf("header of %d bytes, needs %d: %w", len(b), HeaderSize, ErrProtocol)
@@ -51,14 +48,13 @@ func (h *Header) Get(b []byte) error {
 }
 
 // Word returns the first eight bytes of the wire form as one little-endian word: kind, flags, 16 reserved bits, body. A
-// driver over shared memory has a mark of its own in the reserved bits, so that one word, written atomically, says that a
-// packet has come, of which kind, and how long it is.
+// driver over shared memory has a mark of its own in the reserved bits, so that one word, written atomically, says that
+// a packet has come, of which kind, and how long it is.
 func (h *Header) Word(reserved uint16) uint64 {
 	return uint64(h.Kind) | uint64(h.Flags)<<8 | uint64(reserved)<<16 | uint64(h.Body)<<32
 }
 
-// SetWord is the inverse of Word: it sets Kind, Flags and Body, and returns the
-// reserved bits.
+// SetWord is the inverse of Word: it sets Kind, Flags and Body, and returns the reserved bits.
 func (h *Header) SetWord(w uint64) (reserved uint16) {
 	h.Kind, h.Flags, h.Body = uint8(w), uint8(w>>8), uint32(w>>32)
 	return uint16(w >> 16)
@@ -86,8 +82,7 @@ func Length(parts [][]byte) int {
 	return n
 }
 
-// Gather copies the parts one after the other into dst, as far as there is room,
-// and returns how many bytes that were.
+// Gather copies the parts one after the other into dst, as far as there is room, and returns how many bytes that were.
 func Gather(dst []byte, parts [][]byte) int {
 	n := 0
 	for _, p := range parts {

@@ -10,12 +10,11 @@ import (
 
 var registry = names.Table[Driver]{What: "driver", Unknown: ErrUnknown}
 
-// MaxName is the longest name of a driver, in bytes: it travels in the first
-// message of every link.
+// MaxName is the longest name of a driver, in bytes: it travels in the first message of every link.
 const MaxName = names.MaxName
 
-// Register makes d known under its name. It fails, and changes nothing, if the
-// name is empty, longer than MaxName or taken.
+// Register makes d known under its name. It fails, and changes nothing, if the name is empty, longer than MaxName or
+// taken.
 func Register(d Driver) error { return registry.Register(d) }
 
 // MustRegister is Register for the init function of a driver's package. It panics if two packages of a program register
@@ -77,8 +76,8 @@ func LookupAll(list string) ([]Driver, error) {
 	return all, nil
 }
 
-// Wrapper makes drivers around others: the name "fault:tcp" stands for what the wrapper
-// "fault" makes of the driver "tcp". Safe for concurrent use.
+// Wrapper makes drivers around others: the name "fault:tcp" stands for what the wrapper "fault" makes of the driver
+// "tcp". Safe for concurrent use.
 type Wrapper interface {
 	Name() string
 	// Wrap returns a driver around inner.

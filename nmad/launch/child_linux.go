@@ -83,7 +83,7 @@ func stopHere() {
 	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP) // we exist, and may signal ourselves
 }
 
-// isStopped says whether a process was stopped by a signal, and not by a debugger.
+// isStopped reports whether a process was stopped by a signal, and not by a debugger.
 func isStopped(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && bytes.HasPrefix(text[bytes.LastIndexByte(text, ')')+1:], []byte(" T ")) // the name before it may hold anything

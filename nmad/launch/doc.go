@@ -1,5 +1,5 @@
-// Package launch starts the processes of a job, on this host and through a remote
-// shell on others, and makes sure that none of them outlives the job.
+// Package launch starts the processes of a job, on this host and through a remote shell on others, and makes sure that
+// none of them outlives the job.
 //
 //	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: []string{"-quiet"}}) // this program three times more
 //	if err != nil {
@@ -11,9 +11,8 @@
 //	}
 //	fmt.Println(err, job.Wait()) // names the rank that failed, and how
 //
-// With First 0 all ranks are new processes and the caller is none of them; with First
-// 1 the caller itself is rank 0. The new processes learn their ranks from PM2_*
-// variables (nmad.Environment) and call nmad.Join.
+// With First 0 all ranks are new processes and the caller is none of them; with First 1 the caller itself is rank 0.
+// The new processes learn their ranks from PM2_* variables (nmad.Environment) and call nmad.Join.
 //
 //	caller ── helper thread: for each rank: set affinity ─ fork ─ exec
 //	   │            │         restores its affinity, and lives on
@@ -22,23 +21,22 @@
 //
 // # Several hosts
 //
-// With Hosts, each other host's ranks are started by a launcher there ("demo run"), which
-// a remote shell such as ssh runs:
+// With Hosts, each other host's ranks are started by a launcher there ("demo run"), which a remote shell such as ssh
+// runs:
 //
 //	caller ── ssh host2 demo run --ranks 2:2 ... ── its ranks 2 and 3
 //	       ── ssh host3 demo run --ranks 4:2 ... ── its ranks 4 and 5
 //
-// The remote shell's standard input brings the secret, so that it stands in no command
-// line, and is the lifeline: however the caller ends, the input ends with it,
-// and the launcher there ends its ranks. Without a remote shell the
-// launchers can be started one by one, with Elsewhere, the same rendezvous address
-// and the same Secret.
+// The remote shell's standard input brings the secret, so that it stands in no command line, and is the lifeline:
+// however the caller ends, the input ends with it, and the launcher there ends its ranks. Without a remote shell the
+// launchers can be started one by one, with Elsewhere, the same rendezvous address and the same Secret.
 //
 // # Programs of other libraries
 //
 // With Spec.PMI the children also find a server of PMI 1.1 in their environment (PMI_FD), by which programs of MPI
 // libraries such as MPICH find each other. A process that has joined in this way ends the job when it ends without
-// finalize (LeaveError), and any process ends it when it aborts (AbortError). Programs makes one job of several programs.
+// finalize (LeaveError), and any process ends it when it aborts (AbortError). Programs makes one job of several
+// programs.
 //
 // # Guarantees
 //
@@ -73,13 +71,14 @@
 //
 // # What a child leaves running
 //
-// When a child ends, the launcher kills the processes that the child has started in its process group. With Spec.Guard a
-// small process beside the job (see guard) kills the others, too, at the latest when the job has ended: processes that
-// have left the group, such as daemons and the commands of an interactive shell, and, if the caller is killed, also those
-// in the groups. A process that has to outlive a job must leave the group and drop PM2_LAUNCHER from its environment:
+// When a child ends, the launcher kills the processes that the child has started in its process group. With Spec.Guard
+// a small process beside the job (see guard) kills the others, too, at the latest when the job has ended: processes
+// that have left the group, such as daemons and the commands of an interactive shell, and, if the caller is killed,
+// also those in the groups. A process that has to outlive a job must leave the group and drop PM2_LAUNCHER from its
+// environment:
 //
 //	env -u PM2_LAUNCHER setsid daemon
 //
-// If the guard is killed together with the caller, the children die, and the processes that they have started live on. To
-// prevent that takes privileges: only some users may make a control group (cgroup) or a name space of processes.
+// If the guard is killed together with the caller, the children die, and the processes that they have started live on.
+// To prevent that takes privileges: only some users may make a control group (cgroup) or a name space of processes.
 package launch

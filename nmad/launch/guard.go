@@ -17,13 +17,13 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however
-// the launcher ends. The kernel kills the ranks when the launcher dies, but not what they
-// have started, and no process is left that knows it; the guard does.
+// A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however the launcher ends. The
+// kernel kills the ranks when the launcher dies, but not what they have started, and no process is left that knows it;
+// the guard does.
 //
-// It is this very program, started once more under the name guardName, in a session of its own, where
-// no key of a terminal and no signal to the launcher's group reaches it. Its
-// standard input is a pipe whose other end is the launcher's alone:
+// It is this very program, started once more under the name guardName, in a session of its own, where no key of a
+// terminal and no signal to the launcher's group reaches it. Its standard input is a pipe whose other end is the
+// launcher's alone:
 //
 //	launcher                      guard
 //	the job's mark  ────────────▶ by which it finds what has left the groups
@@ -34,8 +34,8 @@ import (
 //	                              mark, until it finds nothing; removes the files of
 //	                              memory that ended processes have left; ends itself
 //
-// The input ends when the launcher closes it, after the last rank was reaped, or when
-// the launcher ends. Every job ends in this one way, so it is always tested.
+// The input ends when the launcher closes it, after the last rank was reaped, or when the launcher ends. Every job ends
+// in this one way, so it is always tested.
 //
 // The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment, and all that they start
 // inherits. The guard does not find processes that have neither the mark nor the rank's group.
@@ -53,8 +53,8 @@ const guardName = "pm2-guard"
 // processes that will not die, such as those that wait for a broken disk.
 const guardTimeout = 5 * time.Second
 
-// init makes this process a guard if it was started as one. It has to be here: of the program
-// that uses this package nothing else is to run.
+// init makes this process a guard if it was started as one. It has to be here: of the program that uses this package
+// nothing else is to run.
 func init() {
 	if len(os.Args) == 1 && os.Args[0] == guardName {
 		signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)

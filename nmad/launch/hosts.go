@@ -17,9 +17,8 @@ type Host struct {
 	Slots int    // processes that it takes
 }
 
-// ReadHosts reads a host file as MPI launchers have it: one host a line, "name" or
-// "name slots=4" or "name:4", a comment from # on. A host without slots takes one
-// process; a host that is named again takes more.
+// ReadHosts reads a host file as MPI launchers have it: one host a line, "name" or "name slots=4" or "name:4", a
+// comment from # on. A host without slots takes one process; a host that is named again takes more.
 func ReadHosts(r io.Reader) ([]Host, error) {
 	var hosts []Host
 	lines := bufio.NewScanner(r)

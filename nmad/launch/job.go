@@ -349,8 +349,8 @@ func (j *Job) run(rank int, c *child) error {
 
 // reap is the goroutine that waits for one child.
 func (j *Job) reap(rank int, c *child) {
-	// While it is dead but not reaped its pid cannot become another process's: the
-	// moment to end what it has left behind, and to stop sending it signals.
+	// While it is dead but not reaped its pid cannot become another process's: the moment to end what it has left
+	// behind, and to stop sending it signals.
 	if awaitExit(c.cmd.Process.Pid) {
 		j.mu.Lock()
 		c.hasDied = true
@@ -536,8 +536,8 @@ func (j *Job) Done() <-chan struct{} { return j.done }
 
 // Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and
 // Spec.Stderr have taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an
-// *OutputError that some of its output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that it
-// has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
+// *OutputError that some of its output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that
+// it has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
 	marcel.Blocking(func() { <-j.done })
 	j.mu.Lock()

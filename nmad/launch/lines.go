@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// longestLine is how much of a line without an end is kept before it is written
-// all the same.
+// longestLine is how much of a line without an end is kept before it is written all the same.
 const longestLine = 64 << 10
 
 // linePause is how long a line without an end is kept before it is written without a rank in front of it: it may be a
 // question to the user.
 const linePause = 100 * time.Millisecond
 
-// Lines mixes what several ranks write into one stream: whole lines, each with its
-// rank in front, such as "[3] done". It is safe for concurrent use.
+// Lines mixes what several ranks write into one stream: whole lines, each with its rank in front, such as "[3] done".
+// It is safe for concurrent use.
 type Lines struct {
 	bare bool // nothing is put in front of a line
 
@@ -49,9 +48,9 @@ func NewBareLines(w io.Writer) *Lines {
 // Relayed.
 func (l *Lines) Of(rank int) io.Writer { return lineWriter{l, rank} }
 
-// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread until
-// the stream has taken all; once givenUp is closed (Job.GivenUp; nil: never) for a moment only, and what the stream has
-// not taken by then is lost. The error says so, or is the first one of the stream.
+// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread
+// until the stream has taken all; once givenUp is closed (Job.GivenUp; nil: never) for a moment only, and what the
+// stream has not taken by then is lost. The error says so, or is the first one of the stream.
 func (l *Lines) Flush(givenUp <-chan struct{}) error {
 	done := make(chan error, 1)
 	go func() { done <- l.flush() }() // stays until the stream lets it

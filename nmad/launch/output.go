@@ -157,7 +157,7 @@ func (c *child) connectOutputs(grace time.Duration) (close func(), err error) {
 	return close, err
 }
 
-// sameWriter says whether two writers are the same one.
+// sameWriter reports whether two writers are the same one.
 func sameWriter(a, b io.Writer) bool {
 	defer func() { _ = recover() }() // of a type that cannot be compared
 	return a == b

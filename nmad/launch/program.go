@@ -14,8 +14,8 @@ type Program struct {
 	Env  []string // more environment, "NAME=value", after Spec.Env
 	Dir  string   // its working directory; default Spec.Dir
 
-	// Inherit says which variables of our own environment it gets; nil: all. Those of the job, and the settings of Spec,
-	// it always gets.
+	// Inherit says which variables of our own environment it gets; nil: all. Those of the job, and the settings of
+	// Spec, it always gets.
 	Inherit func(name string) bool
 }
 

@@ -99,8 +99,7 @@ func quote(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ReadSecret reads what a launcher on another host sends: the first line of r, in
-// hexadecimal.
+// ReadSecret reads what a launcher on another host sends: the first line of r, in hexadecimal.
 func ReadSecret(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadString('\n')
 	if err != nil && line == "" {
@@ -113,8 +112,8 @@ func ReadSecret(r *bufio.Reader) ([]byte, error) {
 	return secret, nil
 }
 
-// EndWith ends the job when r does: the children get SIGTERM, and SIGKILL after
-// Spec.Grace. What r brings is thrown away. It returns at once.
+// EndWith ends the job when r does: the children get SIGTERM, and SIGKILL after Spec.Grace. What r brings is thrown
+// away. It returns at once.
 func (j *Job) EndWith(r io.Reader) {
 	go func() {
 		_, _ = io.Copy(io.Discard, r) // however it ends

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Signals that end the job, and those that are merely passed on: what they do is the ranks'
-// affair.
+// Signals that end the job, and those that are merely passed on: what they do is the ranks' affair.
 var (
 	endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 	passedSignals = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}

@@ -19,8 +19,8 @@ type Spec struct {
 	First int // first rank to start: 0, or 1 if the caller is rank 0 itself
 	Count int // how many to start; default all from First on
 
-	// Elsewhere: rank 0 belongs to another launcher, or is no child of any, and
-	// listens at Rendezvous. First may then be any rank.
+	// Elsewhere: rank 0 belongs to another launcher, or is no child of any, and listens at Rendezvous. First may then
+	// be any rank.
 	Elsewhere bool
 	Secret    []byte // the job's; default random. Several launchers need the same
 
@@ -29,15 +29,15 @@ type Spec struct {
 	Env  []string // more environment, "NAME=value"
 	Dir  string   // its working directory; default ours
 
-	// Programs are what the ranks run, if not all the same: the first ranks the first one. Their numbers add up to N, in
-	// a job of several launchers, too.
+	// Programs are what the ranks run, if not all the same: the first ranks the first one. Their numbers add up to N,
+	// in a job of several launchers, too.
 	Programs []Program
 
 	Stdin *os.File // what rank 0 reads, if it is started on this host; default nothing. The others read nothing
 
 	// PMI has the processes find a server of PMI 1.1 (PMI_FD), so that programs of MPI libraries that know it can be
-	// started; their MPI_Abort is an *AbortError, and their going without MPI_Finalize a *LeaveError. It needs a job that
-	// this launcher starts alone, on one host: on several hosts the processes find no server.
+	// started; their MPI_Abort is an *AbortError, and their going without MPI_Finalize a *LeaveError. It needs a job
+	// that this launcher starts alone, on one host: on several hosts the processes find no server.
 	PMI bool
 
 	// Settings, for the variables that their comments name (nmad.Environment). A field that is not set is
@@ -53,12 +53,10 @@ type Spec struct {
 
 	Rendezvous string // where rank 0 is to listen; default loopback, any free port
 
-	// Hosts makes it a job of several hosts, each filled before the next. The ranks of
-	// another host are started there by Rsh, which is given the name of the host
-	// and one command line, as ssh is; default ssh. The command line is what
-	// Remote returns, quoted for a shell. It must start those ranks as a Spec with
-	// Elsewhere (or rank 0) would, find the secret, in hexadecimal, in the
-	// first line of its standard input, and end them when that input ends.
+	// Hosts makes it a job of several hosts, each filled before the next. The ranks of another host are started there
+	// by Rsh, which is given the name of the host and one command line, as ssh is; default ssh. The command line is
+	// what Remote returns, quoted for a shell. It must start those ranks as a Spec with Elsewhere (or rank 0) would,
+	// find the secret, in hexadecimal, in the first line of its standard input, and end them when that input ends.
 	Hosts  []Host
 	Rsh    []string
 	Remote func(Remote) []string
@@ -68,27 +66,25 @@ type Spec struct {
 
 	Unbound bool // PM2_UNBOUND: all processes may use all processors, in place of a share each
 
-	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children, and kills them at once when a
-	// second one comes; Wait then returns an *InterruptError. SIGQUIT, SIGUSR1 and SIGUSR2
-	// are passed on, and end nothing by themselves. SIGTSTP stops the children and this process
-	// until it is continued, as a shell does it with a job.
+	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children, and kills them at once when a second one comes; Wait
+	// then returns an *InterruptError. SIGQUIT, SIGUSR1 and SIGUSR2 are passed on, and end nothing by themselves.
+	// SIGTSTP stops the children and this process until it is continued, as a shell does it with a job.
 	Signals bool
 
-	// Guard starts a small process beside the job, which ends what the children have
-	// started and left, also when this process is killed. It is this very program once
-	// more, and ends in this package's init.
+	// Guard starts a small process beside the job, which ends what the children have started and left, also when this
+	// process is killed. It is this very program once more, and ends in this package's init.
 	Guard bool
 
-	// Grace is how long the children may take: to end after a signal or SIGTERM before they are killed, and to notice the
-	// failure of another rank before they get SIGTERM. Processes that a child has left behind may hold its output open in
-	// silence for the same time. Default 3 s.
+	// Grace is how long the children may take: to end after a signal or SIGTERM before they are killed, and to notice
+	// the failure of another rank before they get SIGTERM. Processes that a child has left behind may hold its output
+	// open in silence for the same time. Default 3 s.
 	Grace time.Duration
 
 	Warn func(text string) // told what does not work but matters little; default a line on stderr
 }
 
-// Relayed and below are the ranks under which Spec.Stdout and Spec.Stderr are asked
-// for the output of whole hosts, Relayed-i for the i-th one that is not ours.
+// Relayed and below are the ranks under which Spec.Stdout and Spec.Stderr are asked for the output of whole hosts,
+// Relayed-i for the i-th one that is not ours.
 const Relayed = -1
 
 // Remote is the part of a job that one other host is to start.
@@ -178,7 +174,7 @@ func port(address string) string {
 	return "0"
 }
 
-// loopback says whether all of the addresses, separated by commas, can be reached from this host only.
+// loopback reports whether all of the addresses, separated by commas, can be reached from this host only.
 func loopback(addresses string) bool {
 	for a := range strings.SplitSeq(addresses, ",") {
 		host, _, err := net.SplitHostPort(a)

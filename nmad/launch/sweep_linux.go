@@ -36,8 +36,8 @@ func sweepOnce(variable []byte) (found int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// What the descriptor stands for stays the process whose environment is read, even
-		// if that ends and its number becomes another process's.
+		// What the descriptor stands for stays the process whose environment is read, even if that ends and its number
+		// becomes another process's.
 		fd, err := unix.PidfdOpen(pid, 0)
 		switch {
 		case err == nil:
@@ -54,7 +54,7 @@ func sweepOnce(variable []byte) (found int) {
 	return found
 }
 
-// hasVariable says whether a process was started with that variable. Zombies and the processes of other users
+// hasVariable reports whether a process was started with that variable. Zombies and the processes of other users
 // show no environment.
 func hasVariable(pid int, variable []byte) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -7,8 +7,9 @@ type Key[T any] struct {
 	deletes func(c *Comm, v T)
 }
 
-// NewKey returns a new Key. copies returns the value that a Dup gets, from the original's, and false if it gets none; nil:
-// it gets none. deletes is called with a value that ends: by Delete, by a Set in its place, or with Free; it may be nil.
+// NewKey returns a new Key. copies returns the value that a Dup gets, from the original's, and false if it gets none;
+// nil: it gets none. deletes is called with a value that ends: by Delete, by a Set in its place, or with Free; it may
+// be nil.
 func NewKey[T any](copies func(from *Comm, v T) (T, bool), deletes func(c *Comm, v T)) *Key[T] {
 	return &Key[T]{copies, deletes}
 }

@@ -32,7 +32,7 @@ func (moduleCalls) Slips(c *Comm, x *lane.Lane, slips []lane.Slip, request func(
 // Adopt makes r, which a slip has become, a receive on the communicator.
 func (moduleCalls) Adopt(c *Comm, r *Request) { r.comm = c }
 
-// IsDone says whether the message of r has left or come, or none was begun. Unlike Request.Test it does not poll.
+// IsDone reports whether the message of r has left or come, or none was begun. Unlike Request.Test it does not poll.
 func (moduleCalls) IsDone(r *Request) bool { return r.message.IsDone() }
 
 // Messages returns the communicator that carries the messages of x. Its ranks are those of the other group.

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Cart is a communicator whose processes have places on a grid: rank 0 is at the origin, and the last coordinate changes
-// fastest.
+// Cart is a communicator whose processes have places on a grid: rank 0 is at the origin, and the last coordinate
+// changes fastest.
 type Cart struct {
 	*Comm
 	dims     []int  // how many processes each dimension has
 	periodic []bool // the end of the dimension is next to its beginning
 }
 
-// NewCart returns a communicator of the first processes of c on a grid with dims[d] processes in dimension d; the end of a
-// periodic dimension is next to its beginning. It returns nil at processes that have no place on the grid. All processes
-// of c call it with the same arguments. The ranks stay in their order.
+// NewCart returns a communicator of the first processes of c on a grid with dims[d] processes in dimension d; the end
+// of a periodic dimension is next to its beginning. It returns nil at processes that have no place on the grid. All
+// processes of c call it with the same arguments. The ranks stay in their order.
 func NewCart(c *Comm, dims []int, periodic []bool) (*Cart, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (ca *Cart) At(at ...int) (int, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks from which this one receives, and to which it sends, if all ranks send to the rank that is steps
-// places further along a dimension; ProcNull: there is none. steps may be negative.
+// Shift returns the ranks from which this one receives, and to which it sends, if all ranks send to the rank that is
+// steps places further along a dimension; ProcNull: there is none. steps may be negative.
 func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 	if dimension < 0 || dimension >= len(ca.dims) {
 		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(ca.dims))
@@ -129,8 +129,8 @@ func (ca *Cart) neighbours() (all []int) {
 }
 
 // NeighborAlltoall exchanges blocks with all neighbours: block 2d of in goes to the neighbour before this process in
-// dimension d, from which block 2d of out comes; blocks 2d+1 are exchanged with the neighbour behind. Without a neighbour
-// the block of out stays as it is.
+// dimension d, from which block 2d of out comes; blocks 2d+1 are exchanged with the neighbour behind. Without a
+// neighbour the block of out stays as it is.
 func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
 	return finish(ca.neighborAlltoall(blocking, in, out))
 }

@@ -15,7 +15,7 @@ import (
 // ever. A check costs an allgather.
 const EnvCheck = "PM2_MPI_CHECK"
 
-// checking says whether the environment asks for checks.
+// checking reports whether the environment asks for checks.
 func checking() bool { return os.Getenv(EnvCheck) == "1" }
 
 // report is what a rank tells the others of its call.
@@ -68,8 +68,8 @@ type signature struct {
 }
 
 // compare has the ranks compare what they call in an operation that has its turn. A blocking call compares before its
-// first step, and returns ErrCall if calls differ. An immediate or persistent call does not wait for other ranks: for it
-// a goroutine compares, which breaks the communicator if calls differ. The messages have tags of their own.
+// first step, and returns ErrCall if calls differ. An immediate or persistent call does not wait for other ranks: for
+// it a goroutine compares, which breaks the communicator if calls differ. The messages have tags of their own.
 func (c *Comm) compare(f *follower, how form) error {
 	own := report{Call: uint8(f.kind), Form: how, Root: int32(f.root)}
 	if op := f.signature.op; op != nil {

@@ -17,7 +17,7 @@ type Message struct {
 	used    atomic.Bool   // a receive was started
 }
 
-// iprobe says whether a message is there that a receive would take, and what it is.
+// iprobe reports whether a message is there that a receive would take, and what it is.
 func (c *Comm) iprobe(from, tag int) (Status, bool, error) {
 	if from == ProcNull {
 		return noStatus, true, c.usable()

@@ -67,8 +67,8 @@ func (c *Comm) bcast(how form, b Buffer, root int, wrong error) (*follower, erro
 
 // Reduce combines the operands of all ranks, which they give as in, and stores the result in out at root. If in is the
 // zero Buffer at root, root's operand is what out holds there (in place). An operation that does not commute is applied
-// in the order of the ranks; an operation that commutes in an order that is the same in each call with as many ranks and
-// elements and the same root.
+// in the order of the ranks; an operation that commutes in an order that is the same in each call with as many ranks
+// and elements and the same root.
 func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(c.reduce(blocking, op, in, out, root, nil))
 }
@@ -92,8 +92,8 @@ func (c *Comm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (
 	return f, nil
 }
 
-// Allreduce is Reduce whose result every rank gets, in out. If in is the zero Buffer at a rank, the rank's operand is what
-// out holds there.
+// Allreduce is Reduce whose result every rank gets, in out. If in is the zero Buffer at a rank, the rank's operand is
+// what out holds there.
 func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(c.allreduce(blocking, op, in, out, nil))
 }
@@ -126,8 +126,8 @@ func (c *Comm) scan(how form, op *Op, in, out Buffer, wrong error) (*follower, e
 	return c.prefixes(scan, how, op, in, out, wrong)
 }
 
-// Exscan is Scan without this rank's own operand: it combines the operands of the lower ranks. At rank 0 it does not write
-// to out.
+// Exscan is Scan without this rank's own operand: it combines the operands of the lower ranks. At rank 0 it does not
+// write to out.
 func (c *Comm) Exscan(op *Op, in, out Buffer) error {
 	return finish(c.exscan(blocking, op, in, out, nil))
 }
@@ -244,9 +244,9 @@ func (c *Comm) allgather(how form, in Buffer, out Blocks, wrong error) (*followe
 	return f, nil
 }
 
-// Alltoall sends block j of in from each rank i to rank j, which receives it in block i of out. If in is the zero Blocks
-// at every rank, the blocks to send lie in out, and the received blocks replace them; then the two blocks between a pair
-// of ranks have the same number of elements. Either all ranks give Counts, or none does.
+// Alltoall sends block j of in from each rank i to rank j, which receives it in block i of out. If in is the zero
+// Blocks at every rank, the blocks to send lie in out, and the received blocks replace them; then the two blocks
+// between a pair of ranks have the same number of elements. Either all ranks give Counts, or none does.
 func (c *Comm) Alltoall(in Blocks, out Blocks) error {
 	return finish(c.alltoall(blocking, in, out, nil))
 }
@@ -320,8 +320,8 @@ func (c *Comm) checkRoot(root int, wrong error) error {
 	return wrong
 }
 
-// checkOperands says why buffers cannot be reduced. needsOut: this rank gets a result in out. mayBeInPlace: in may be the zero
-// Buffer.
+// checkOperands says why buffers cannot be reduced. needsOut: this rank gets a result in out. mayBeInPlace: in may be
+// the zero Buffer.
 func checkOperands(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error) error {
 	t := operand(in, out).Type
 	switch {

@@ -24,8 +24,8 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	return c.make(g, c.agreeAmong(ranks, ofGroups|uint64(tag)<<12), nil)
 }
 
-// agreeAmong returns an Allreduce among some ranks that has no place in the order of operations: its tags, which are counted
-// from tag on, keep its messages apart.
+// agreeAmong returns an Allreduce among some ranks that has no place in the order of operations: its tags, which are
+// counted from tag on, keep its messages apart.
 func (c *Comm) agreeAmong(ranks []int, tag uint64) agree {
 	me := 0
 	for i, r := range ranks {

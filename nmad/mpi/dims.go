@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Dims returns the numbers of processes in each dimension of a grid of n processes. It keeps the elements of dims that are
-// not 0, and replaces the others, in falling order, so that the largest and the smallest of these differ as little as
-// possible; of several solutions it takes the one whose last dimension is largest, then the one before it, and so on.
-// ErrCount: the elements that are kept do not divide n.
+// Dims returns the numbers of processes in each dimension of a grid of n processes. It keeps the elements of dims that
+// are not 0, and replaces the others, in falling order, so that the largest and the smallest of these differ as little
+// as possible; of several solutions it takes the one whose last dimension is largest, then the one before it, and so
+// on. ErrCount: the elements that are kept do not divide n.
 func Dims(n int, dims ...int) ([]int, error) {
 	all, free, rest := slices.Clone(dims), 0, n
 	for _, d := range dims {
@@ -44,9 +44,9 @@ func balanced(n, k int) []int {
 	return s.best
 }
 
-// grids is a search for the best factors. It chooses the last factor first, which is the smallest, and tries its values in
-// falling order, then the factor before it, and so on. So of solutions whose largest and smallest factors differ equally
-// it finds the best one first.
+// grids is a search for the best factors. It chooses the last factor first, which is the smallest, and tries its values
+// in falling order, then the factor before it, and so on. So of solutions whose largest and smallest factors differ
+// equally it finds the best one first.
 type grids struct {
 	divisors []int // in rising order
 	at       []int // the factors that are chosen so far, from the last one on

@@ -8,8 +8,8 @@ import (
 	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Errors of communicators, for errors.Is. Calls also return errors of nmad, such as nmad.ErrPeerLost and nmad.ErrClosed,
-// and those of windows (ErrWindow, ErrEpoch, ErrRange).
+// Errors of communicators, for errors.Is. Calls also return errors of nmad, such as nmad.ErrPeerLost and
+// nmad.ErrClosed, and those of windows (ErrWindow, ErrEpoch, ErrRange).
 var (
 	// ErrRank: the communicator has no such rank.
 	ErrRank = errors.New("no such rank in the communicator")

@@ -21,8 +21,8 @@ import (
 //	                                       sends to it end. After a refusal of n it refuses its operations up to n, after
 //	                                       any other message of n those up to n + 1
 //
-// The messages of one rank with one tag come in order, so a receiver takes a refusal for the message that will not come.
-// Plans do not wait in circles: every chain of waits leads to a rank that has refused or died, so all waits end.
+// The messages of one rank with one tag come in order, so a receiver takes a refusal for the message that will not
+// come. Plans do not wait in circles: every chain of waits leads to a rank that has refused or died, so all waits end.
 //
 // A rank that has only sent in n does not know that n has failed, and may have done later operations as well. Its
 // messages, or those of ranks that wait for it, reach the ranks at which n has failed; these answer by refusals, which
@@ -33,7 +33,7 @@ import (
 // receiver looks for it also where it expects a message of as many bytes.
 const refusal = "nmad/mpi: no message: this collective operation has failed at the sender."
 
-// isRefusal says whether a refusal was received into the buffer, in place of a message.
+// isRefusal reports whether a refusal was received into the buffer, in place of a message.
 func isRefusal(b *Buffer) bool {
 	n := min(b.Size(), len(refusal))
 	here := make([]byte, n)
@@ -82,8 +82,8 @@ func (c *Comm) succeeds(f *follower, reusable bool) {
 	c.leave(f)
 }
 
-// leave removes an operation from those under way. After the last one of a broken communicator it begins to drop messages.
-// The caller holds mu.
+// leave removes an operation from those under way. After the last one of a broken communicator it begins to drop
+// messages. The caller holds mu.
 func (c *Comm) leave(f *follower) {
 	if i := slices.Index(c.active, f); i >= 0 {
 		c.active = slices.Delete(c.active, i, i+1)
@@ -98,9 +98,9 @@ func (c *Comm) leave(f *follower) {
 	}
 }
 
-// drop receives and forgets what a rank sends for collective operations, so that its sends end. It refuses the operations
-// up to turn, and the one after the last for which the other rank has written in shared memory, unless this rank has
-// refused them already. r is the request of the receive, head the buffer for the beginning of each message.
+// drop receives and forgets what a rank sends for collective operations, so that its sends end. It refuses the
+// operations up to turn, and the one after the last for which the other rank has written in shared memory, unless this
+// rank has refused them already. r is the request of the receive, head the buffer for the beginning of each message.
 func (c *Comm) drop(rank int, r *nmad.Request, head []byte, turn uint64) {
 	op := nmad.Op{Kind: nmad.OpRecv, Buf: head, Done: func(r *nmad.Request) {
 		if _, err := r.Test(); err != nil && !errors.Is(err, ErrTruncated) {

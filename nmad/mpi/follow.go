@@ -57,13 +57,13 @@ type planMessage struct {
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, and returns its follower. If the operation blocks and the ranks share memory, begin
-// also returns that memory; else nil. The caller then makes the plan, unless there is an error. A persistent operation gets
-// its turn here, so the ranks may start several in orders that differ. If the communicator cannot be used the operation has
-// no turn, and begin returns an error without a follower.
+// begin begins a collective operation, and returns its follower. If the operation blocks and the ranks share memory,
+// begin also returns that memory; else nil. The caller then makes the plan, unless there is an error. A persistent
+// operation gets its turn here, so the ranks may start several in orders that differ. If the communicator cannot be
+// used the operation has no turn, and begin returns an error without a follower.
 //
-// wrong is why this rank cannot take part; nil: it can. An operation that is wrong at one rank fails at all ranks, in its
-// turn:
+// wrong is why this rank cannot take part; nil: it can. An operation that is wrong at one rank fails at all ranks, in
+// its turn:
 //
 //	form         begin returns                       what ends the operation
 //	blocking     the follower, the error of fails    begin itself
@@ -124,8 +124,8 @@ func (f *follower) drawTurn() {
 	f.turn, f.tag = f.comm.turns, f.comm.collectiveTags|f.comm.turns
 }
 
-// reserveTurn is drawTurn for a persistent operation, which keeps one turn for all its rounds. If an operation has failed
-// before, reserveTurn returns the tags that the caller has to refuse. The caller holds the communicator's mu.
+// reserveTurn is drawTurn for a persistent operation, which keeps one turn for all its rounds. If an operation has
+// failed before, reserveTurn returns the tags that the caller has to refuse. The caller holds the communicator's mu.
 func (f *follower) reserveTurn() (refused []uint64) {
 	c := f.comm
 	f.drawTurn()
@@ -139,8 +139,8 @@ func (f *follower) reserveTurn() (refused []uint64) {
 	return refused
 }
 
-// announce has the ranks compare a persistent operation once, when it is made. A rank at which the operation is wrong sends
-// refusals instead.
+// announce has the ranks compare a persistent operation once, when it is made. A rank at which the operation is wrong
+// sends refusals instead.
 func (f *follower) announce() {
 	if f.wrong != nil {
 		f.comm.sendRefusals([]uint64{f.tag | ofChecks})
@@ -210,10 +210,11 @@ func (f *follower) follow() error {
 
 // compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation the thread that moves the last message before a fence calls it: a waiter, the progressor, or
-// a thread in a hook that polls. The step has no bound in time, only in bytes: the plan combines or copies what has come
-// before the fence, so at most one operand for each message, and of a long operand only a part where the ranks share the
-// work (plan.Table). That thread also runs an operation that the program has defined, which therefore must not wait.
+// In an immediate operation the thread that moves the last message before a fence calls it: a waiter, the progressor,
+// or a thread in a hook that polls. The step has no bound in time, only in bytes: the plan combines or copies what has
+// come before the fence, so at most one operand for each message, and of a long operand only a part where the ranks
+// share the work (plan.Table). That thread also runs an operation that the program has defined, which therefore must
+// not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)
@@ -307,8 +308,8 @@ func (me *planMessage) outcome(err error) error {
 	return nil
 }
 
-// cancelReceives cancels the receives that are under way; Cancel does nothing to those that have ended. Sends end when their
-// receivers drop them (nmad.Context.Drop).
+// cancelReceives cancels the receives that are under way; Cancel does nothing to those that have ended. Sends end when
+// their receivers drop them (nmad.Context.Drop).
 func (f *follower) cancelReceives() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {
@@ -394,9 +395,9 @@ func (f *follower) recordError(err error) {
 	}
 }
 
-// passesFence says whether the calling thread, which has set stepping, goes on behind a fence: no message is pending, or
-// there is an error, for which proceed then calls endsIfFailed. Otherwise it clears stepping, and the thread that ends the
-// last message goes on.
+// passesFence reports whether the calling thread, which has set stepping, goes on behind a fence: no message is
+// pending, or there is an error, for which proceed then calls endsIfFailed. Otherwise it clears stepping, and the
+// thread that ends the last message goes on.
 func (f *follower) passesFence() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -404,8 +405,8 @@ func (f *follower) passesFence() bool {
 	return f.stepping
 }
 
-// endsIfFailed says whether the caller is the first to see that the operation has failed. If so, endsIfFailed has begun to
-// end the operation, and the caller takes no more steps.
+// endsIfFailed reports whether the caller is the first to see that the operation has failed. If so, endsIfFailed has
+// begun to end the operation, and the caller takes no more steps.
 func (f *follower) endsIfFailed() bool {
 	f.mu.Lock()
 	stop := f.err != nil && !f.ending

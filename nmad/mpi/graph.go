@@ -11,8 +11,8 @@ type Graph struct {
 	from, to []int // ranks from which this process receives, and to which it sends
 }
 
-// NewDistGraphAdjacent returns a communicator like c in which this process receives from the ranks in from, and sends to
-// the ranks in to. All processes of c call it. A process is in another one's to as often as that one is in its from.
+// NewDistGraphAdjacent returns a communicator like c in which this process receives from the ranks in from, and sends
+// to the ranks in to. All processes of c call it. A process is in another one's to as often as that one is in its from.
 func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	var wrong error
 	for _, r := range slices.Concat(from, to) {
@@ -40,8 +40,8 @@ func NewDistGraph(c *Comm, edges [][2]int) (*Graph, error) {
 	return g, err
 }
 
-// distGraph is NewDistGraph of edges with weights. The second result has the weights of the edges to this process, and of
-// those from it; nil: no process gives weights, not even an empty list.
+// distGraph is NewDistGraph of edges with weights. The second result has the weights of the edges to this process, and
+// of those from it; nil: no process gives weights, not even an empty list.
 func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]int, err error) {
 	own := [2]int64{int64(len(edges)), 0}
 	if weights != nil {
@@ -91,8 +91,8 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 }
 
 // NewGraph returns a communicator of the first len(neighbours) processes of c, in which rank i sends to the ranks in
-// neighbours[i], and receives from them. It returns nil at the other processes. All processes of c call it with the same
-// lists.
+// neighbours[i], and receives from them. It returns nil at the other processes. All processes of c call it with the
+// same lists.
 func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func (gr *Graph) With(other *Comm) *Graph { return &Graph{other, gr.from, gr.to}
 // Neighbors returns the ranks from which this process receives, and those to which it sends.
 func (gr *Graph) Neighbors() (from, to []int) { return slices.Clone(gr.from), slices.Clone(gr.to) }
 
-// NeighborAlltoall sends block i of in to the i-th rank to which this process sends, and receives block i of out from the
-// i-th rank from which it receives.
+// NeighborAlltoall sends block i of in to the i-th rank to which this process sends, and receives block i of out from
+// the i-th rank from which it receives.
 func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
 	return finish(gr.neighborAlltoall(blocking, in, out))
 }

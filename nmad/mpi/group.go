@@ -9,8 +9,8 @@ import (
 // Split, and the count of a message whose last element is not whole.
 const Undefined = -32766
 
-// Group is an ordered set of processes of a job, whose ranks are their places in it. It does not change, and is safe for
-// concurrent use. The zero Group has no process.
+// Group is an ordered set of processes of a job, whose ranks are their places in it. It does not change, and is safe
+// for concurrent use. The zero Group has no process.
 type Group struct {
 	job []int // ranks of the job
 }
@@ -18,8 +18,8 @@ type Group struct {
 // Size returns how many processes the group has.
 func (g Group) Size() int { return len(g.job) }
 
-// Rank returns the rank in g of the process that has a rank in other. It is Undefined if that process is not in g, or if
-// other has no such rank.
+// Rank returns the rank in g of the process that has a rank in other. It is Undefined if that process is not in g, or
+// if other has no such rank.
 func (g Group) Rank(rank int, other Group) int {
 	if rank < 0 || rank >= len(other.job) {
 		return Undefined
@@ -62,8 +62,8 @@ func (g Group) Exclude(ranks ...int) (Group, error) {
 	return x, nil
 }
 
-// Range returns the group of every stride-th rank from first to last, both included if stride leads there. stride may be
-// negative, and is not 0. ErrGroup: g has no such rank, or stride is 0.
+// Range returns the group of every stride-th rank from first to last, both included if stride leads there. stride may
+// be negative, and is not 0. ErrGroup: g has no such rank, or stride is 0.
 func (g Group) Range(first, last, stride int) (Group, error) {
 	if stride == 0 {
 		return Group{}, fmt.Errorf("mpi: %w: a range with a stride of 0", ErrGroup)
@@ -129,8 +129,8 @@ func (co Comparison) String() string {
 	return fmt.Sprintf("comparison %d", uint8(co))
 }
 
-// Compare says how alike two communicators are. Of intercommunicators it compares the local groups, and the remote ones,
-// and returns the result of those that are less alike. It looks at what this process knows, and does not block.
+// Compare says how alike two communicators are. Of intercommunicators it compares the local groups, and the remote
+// ones, and returns the result of those that are less alike. It looks at what this process knows, and does not block.
 func Compare[C *Comm | *Intercomm](a, b C) Comparison {
 	if a == b {
 		return Identical

@@ -14,12 +14,12 @@ type Info struct {
 	pairs [][2]string // under mu
 }
 
-// KeyDomain is the only key that has an effect: it gives a communicator a domain of its own, so that its messages share no
-// lock with those of other communicators. Its value is an access of nmad: "shared", "serialized" or "private". Messages
-// in a shared or serialized domain progress in the background. A communicator with a private domain, and its requests,
-// belong to one thread. Their messages progress in calls of that thread: each call that waits or polls, on whichever
-// communicator, moves all communicators with private domains that the thread has made. So MPI's rule of progress holds
-// while the thread calls, and a peer may have to wait while it computes.
+// KeyDomain is the only key that has an effect: it gives a communicator a domain of its own, so that its messages share
+// no lock with those of other communicators. Its value is an access of nmad: "shared", "serialized" or "private".
+// Messages in a shared or serialized domain progress in the background. A communicator with a private domain, and its
+// requests, belong to one thread. Their messages progress in calls of that thread: each call that waits or polls, on
+// whichever communicator, moves all communicators with private domains that the thread has made. So MPI's rule of
+// progress holds while the thread calls, and a peer may have to wait while it computes.
 const KeyDomain = "pm2_domain"
 
 // NewInfo returns an Info with these keys and values, in turn. It panics if there is a key without a value.

@@ -12,9 +12,9 @@ import (
 // group pass ProcNull, and the processes of the remote group pass its rank.
 const Root = -4
 
-// Intercomm is an intercommunicator: two groups without a process in common, the local group, which has this process, and
-// the remote one. The ranks of messages and of roots are those of the remote group. Collective operations bring data from
-// one group to the other, or both ways; they have the rules of those of Comm.
+// Intercomm is an intercommunicator: two groups without a process in common, the local group, which has this process,
+// and the remote one. The ranks of messages and of roots are those of the remote group. Collective operations bring
+// data from one group to the other, or both ways; they have the rules of those of Comm.
 type Intercomm struct {
 	local  *Comm // of the local group
 	joint  *Comm // of both groups, one behind the other
@@ -31,7 +31,8 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
-	// A group as the leaders send it: how many processes it has, or -1 if the leader has failed, and their ranks in the job.
+	// A group as the leaders send it: how many processes it has, or -1 if the leader has failed, and their ranks in the
+	// job.
 	mine := make([]int64, c.job.session.Size()+1)
 	theirs := slices.Clone(mine)
 	mine[0] = int64(c.Size())
@@ -156,8 +157,9 @@ func (x *Intercomm) idup(made **Intercomm) *Request {
 	return r
 }
 
-// Merge returns a communicator of both groups; all processes of both call it. The processes of a group give the same high.
-// The group that gives false comes first; if both give the same, the group whose rank 0 has the lower rank in the job.
+// Merge returns a communicator of both groups; all processes of both call it. The processes of a group give the same
+// high. The group that gives false comes first; if both give the same, the group whose rank 0 has the lower rank in the
+// job.
 func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	mine := []int8{0}
 	if high {
@@ -210,8 +212,8 @@ func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, i
 // Persistent is Comm.Persistent.
 func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, persistent}} }
 
-// beginRooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
-// root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
+// beginRooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint,
+// and whether root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
 func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
@@ -274,7 +276,8 @@ func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong err
 	return x.beginRooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
-// Allgather puts the elements that each process gives as in into its block of out, at every process of the remote group.
+// Allgather puts the elements that each process gives as in into its block of out, at every process of the remote
+// group.
 func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 	return finish(x.allgather(blocking, in, out, nil))
 }
@@ -285,7 +288,8 @@ func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*fo
 	})
 }
 
-// Alltoall sends block j of in from each process i to process j of the remote group, which receives it in block i of out.
+// Alltoall sends block j of in from each process i to process j of the remote group, which receives it in block i of
+// out.
 func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(blocking, in, out, nil)) }
 
 func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {

@@ -120,8 +120,8 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// SessionOf returns the session that carries a communicator; nil of a nil one. It has the memory of buffered sends (Attach),
-// counters (Stats) and a monitor. Comm.Finalize closes it.
+// SessionOf returns the session that carries a communicator; nil of a nil one. It has the memory of buffered sends
+// (Attach), counters (Stats) and a monitor. Comm.Finalize closes it.
 func SessionOf(c *Comm) *nmad.Session {
 	if c == nil || c.job == nil {
 		return nil
@@ -130,8 +130,8 @@ func SessionOf(c *Comm) *nmad.Session {
 }
 
 // New returns the communicator of all processes of a session that the program has opened itself. The package uses the
-// contexts 2 to 16001 of domain 0 of the session, and for windows 20000 to 24999. All processes of the job call it, once
-// for a session. It does not block.
+// contexts 2 to 16001 of domain 0 of the session, and for windows 20000 to 24999. All processes of the job call it,
+// once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -171,8 +171,8 @@ func (c *Comm) Finalize() error {
 	return err
 }
 
-// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one of
-// them fails. If f fails it also ends the other processes (Abort).
+// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one
+// of them fails. If f fails it also ends the other processes (Abort).
 func Main(f func(world *Comm) error) {
 	world, err := Init(context.Background())
 	if err == nil {
@@ -194,8 +194,8 @@ func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) 
 // Self returns the communicator of this process alone.
 func (c *Comm) Self() *Comm { return c.job.self }
 
-// open opens a communicator under a number, which was used age times before. own is the domain that it has for itself; nil:
-// its messages are in domain 0.
+// open opens a communicator under a number, which was used age times before. own is the domain that it has for itself;
+// nil: its messages are in domain 0.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
 	c := &Comm{job: j, group: g, name: name, rank: g.rankOf(j.session.Rank()), number: number, domain: own, own: own}
 	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// label goes with each piece in shared memory. It tells which call the piece is of, so that ranks whose calls differ find
-// that out.
+// label goes with each piece in shared memory. It tells which call the piece is of, so that ranks whose calls differ
+// find that out.
 //
 //	bits 0 to 23    length of the piece, in bytes
 //	bits 24 to 31   operationKind
@@ -17,8 +17,8 @@ type label uint64
 
 const labelBytes = 24 // bits for the length
 
-// Checks at compile time: the longest piece has a length of labelBytes bits; a plan and a segment name all members by the
-// same number, which do passes on.
+// Checks at compile time: the longest piece has a length of labelBytes bits; a plan and a segment name all members by
+// the same number, which do passes on.
 const _ = uint(1<<labelBytes - 1 - segment.MaxPiece)
 
 var _ = [1]struct{}{}[plan.Everyone-segment.Everyone]

@@ -21,8 +21,9 @@ const (
 
 // numbers is the supply of the numbers of communicators. A number stands for two contexts, from
 // contexts.FirstCommunicator on. It is taken while a communicator of this process has it, and free again when the
-// communicator was freed and nothing is under way in it here. Another process may still send in it then. So each use of a
-// number has an age, which is in all tags of the communicator: a message of an earlier use fits no receive of a later one.
+// communicator was freed and nothing is under way in it here. Another process may still send in it then. So each use of
+// a number has an age, which is in all tags of the communicator: a message of an earlier use fits no receive of a later
+// one.
 type numbers struct {
 	mu     sync.Mutex // guards the fields below
 	taken  [blocks]mask
@@ -45,11 +46,12 @@ const (
 // mask has a bit for each number of a block.
 type mask [(mostInBlock + 63) / 64]uint64
 
-// canMake is a bit of the last word of a mask that belongs to no number. In an agreement a process sets it if it can make
-// the communicator.
+// canMake is a bit of the last word of a mask that belongs to no number. In an agreement a process sets it if it can
+// make the communicator.
 const canMake = 1 << 63
 
-// The lowest bit of an age in the tags of the program's messages, whose own tags are below, and of collective operations.
+// The lowest bit of an age in the tags of the program's messages, whose own tags are below, and of collective
+// operations.
 const (
 	ageOfMessages    = 32
 	ageOfCollectives = 44
@@ -72,7 +74,7 @@ func (m *mask) others() (all mask) {
 	return all
 }
 
-// has says whether a number of the block is in the mask, set adds it, and clear removes it.
+// has reports whether a number of the block is in the mask, set adds it, and clear removes it.
 func (m *mask) has(x int) bool { return m[x/64]>>(x%64)&1 != 0 }
 func (m *mask) set(x int)      { m[x/64] |= 1 << (x % 64) }
 func (m *mask) clear(x int)    { m[x/64] &^= 1 << (x % 64) }
@@ -154,7 +156,7 @@ func (m *mask) intersect(all agree) error {
 // agree is an Allreduce in place among the processes that make a communicator.
 type agree func(op *Op, values []int64) error
 
-// all says whether all processes of the agreement say yes.
+// all reports whether all processes of the agreement say yes.
 func (ag agree) all(yes bool) (bool, error) {
 	vote := []int64{0}
 	if yes {
@@ -164,9 +166,9 @@ func (ag agree) all(yes bool) (bool, error) {
 	return err == nil && vote[0] == 1, err
 }
 
-// make opens a communicator of the group, under a number that is free at all processes of the agreement. If another thread
-// takes the number meanwhile they try another one. wrong says why this process cannot make it: then no process gets the
-// communicator, and all can try again.
+// make opens a communicator of the group, under a number that is free at all processes of the agreement. If another
+// thread takes the number meanwhile they try another one. wrong says why this process cannot make it: then no process
+// gets the communicator, and all can try again.
 func (c *Comm) make(g Group, ag agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
@@ -216,8 +218,8 @@ func (c *Comm) make(g Group, ag agree, wrong error) (*Comm, error) {
 	}
 }
 
-// open opens the communicator under a number that all processes have claimed. If one cannot, it tells the others, and no
-// process gets the communicator.
+// open opens the communicator under a number that all processes have claimed. If one cannot, it tells the others, and
+// no process gets the communicator.
 func (c *Comm) open(g Group, number, age int, ag agree) (made *Comm, err error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	if member {
@@ -241,8 +243,8 @@ func (c *Comm) open(g Group, number, age int, ag agree) (made *Comm, err error) 
 	return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
 }
 
-// close closes the contexts of a communicator that was freed, or its domain. false: something is under way in it here, and
-// the caller tries again later. Only tidy calls it.
+// close closes the contexts of a communicator that was freed, or its domain. false: something is under way in it here,
+// and the caller tries again later. Only tidy calls it.
 func (c *Comm) close() bool {
 	c.mu.Lock()
 	busy := len(c.active) > 0

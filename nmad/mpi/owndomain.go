@@ -31,8 +31,8 @@ func (c *Comm) dupWithDomain(access string) (made *Comm, err error) {
 	return made, nil
 }
 
-// inDomain opens a communicator like c in a domain of its own. All processes agree on the number of the domain, which each
-// process has used for no other. wrong says why this process cannot take part.
+// inDomain opens a communicator like c in a domain of its own. All processes agree on the number of the domain, which
+// each process has used for no other. wrong says why this process cannot take part.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
 	for agreed := false; !agreed; {

@@ -36,8 +36,8 @@ type Partitioned struct {
 	active bool       // a round has begun, and has not ended
 }
 
-// The tag of a part has ofParts, the tag of the program, the number of the partitioned message among those with that tag
-// (modulo ofTurns+1), and the number of the part.
+// The tag of a part has ofParts, the tag of the program, the number of the partitioned message among those with that
+// tag (modulo ofTurns+1), and the number of the part.
 const (
 	maxParts = 1<<20 - 1 // as the number of a part: that of the header
 	ofTurns  = 1<<12 - 1
@@ -50,8 +50,8 @@ type partitionedKey struct {
 }
 
 // NewPartitionedSend makes a partitioned message of b, in parts of equal length, to a rank. The receiver calls
-// NewPartitionedReceive; if there are several with one tag, the i-th send belongs to the i-th receive. ErrCount: parts is
-// below 1, above 1,048,574, or does not divide the number of elements.
+// NewPartitionedReceive; if there are several with one tag, the i-th send belongs to the i-th receive. ErrCount: parts
+// is below 1, above 1,048,574, or does not divide the number of elements.
 func NewPartitionedSend(c *Comm, b Buffer, parts, to, tag int) (*Partitioned, error) {
 	p, err := c.partitioned("partitioned send", b, parts, to, tag, true)
 	if err != nil || p.noPeer {
@@ -96,8 +96,8 @@ func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bo
 	return p, nil
 }
 
-// Start begins a round, in which no part of a sender is ready yet. It does not block. nmad.ErrActive: the round before has
-// not ended.
+// Start begins a round, in which no part of a sender is ready yet. It does not block. nmad.ErrActive: the round before
+// has not ended.
 func (p *Partitioned) Start() error {
 	if p.noPeer {
 		return nil
@@ -213,8 +213,8 @@ func (p *Partitioned) endRound(err error) {
 	p.Complete(s, err)
 }
 
-// Ready lets these parts of a sender leave. It does not block. ErrRequest: this is the receiver, there is no such part, the
-// message was not started, or the part is ready already.
+// Ready lets these parts of a sender leave. It does not block. ErrRequest: this is the receiver, there is no such part,
+// the message was not started, or the part is ready already.
 func (p *Partitioned) Ready(parts ...int) error {
 	for _, i := range parts {
 		switch {
@@ -230,8 +230,8 @@ func (p *Partitioned) Ready(parts ...int) error {
 	return nil
 }
 
-// Arrived says whether a part of a receiver, which counts its own parts, has come. It makes progress, and does not block.
-// Of a message that was not started all parts have. ErrRequest: this is the sender, or there is no such part.
+// Arrived reports whether a part of a receiver, which counts its own parts, has come. It makes progress, and does not
+// block. Of a message that was not started all parts have. ErrRequest: this is the sender, or there is no such part.
 func (p *Partitioned) Arrived(part int) (bool, error) {
 	if p.noPeer {
 		return true, nil

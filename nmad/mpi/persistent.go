@@ -1,7 +1,7 @@
 package mpi
 
-// persistentMessage makes the persistent request of a message to or from peer, which post starts. check says what is wrong
-// with the arguments.
+// persistentMessage makes the persistent request of a message to or from peer, which post starts. check says what is
+// wrong with the arguments.
 func (c *Comm) persistentMessage(peer int, post func(*Request) error, check func() error) *Request {
 	r := &Request{comm: c, unstarted: true}
 	if peer == ProcNull {

@@ -34,8 +34,9 @@ func (m sendMode) String() string { return [...]string{"send", "ssend", "bsend"}
 
 // Send sends b to a rank and returns when b may be used again. It returns at once with a message of up to
 // nmad.Config.Eager bytes (nmad.EnvEager; without that setting what the network takes in one packet, and 16 KiB to the
-// own rank), if the receiver has memory for it. With a longer message it returns after its receive was posted, so a rank
-// that sends itself a long message before it receives waits for ever. It blocks the calling thread or goroutine only.
+// own rank), if the receiver has memory for it. With a longer message it returns after its receive was posted, so a
+// rank that sends itself a long message before it receives waits for ever. It blocks the calling thread or goroutine
+// only.
 func (c *Comm) Send(b Buffer, to, tag int) error { return c.send(b, to, tag, standard) }
 
 // Ssend is Send, but returns only when the receive was posted.
@@ -161,8 +162,8 @@ func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
 	return m, nil
 }
 
-// Sendrecv sends out to a rank, and at the same time receives in from another one, or the same. It returns the status of
-// the message that was received.
+// Sendrecv sends out to a rank, and at the same time receives in from another one, or the same. It returns the status
+// of the message that was received.
 func (c *Comm) Sendrecv(out Buffer, to, sendTag int, in Buffer, from, receiveTag int) (Status, error) {
 	r := c.irecv(in, from, receiveTag)
 	err := c.Send(out, to, sendTag)
@@ -187,8 +188,8 @@ func (c *Comm) SendrecvReplace(b Buffer, to, sendTag, from, receiveTag int) (Sta
 	return c.Sendrecv(out, to, sendTag, b, from, receiveTag)
 }
 
-// Probe waits for a message that a receive would take, and returns its status; or until ctx is done, and returns the cause
-// of that. The message stays for the receive.
+// Probe waits for a message that a receive would take, and returns its status; or until ctx is done, and returns the
+// cause of that. The message stays for the receive.
 func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return noStatus, c.usable()
@@ -227,8 +228,8 @@ func (c *Comm) explain(what string, err error) error {
 	return c.handled(c.attributed(what, err))
 }
 
-// explainWait is explain for a call that waits until ctx is done. That is no error of communication, so the error handler
-// is not told of it.
+// explainWait is explain for a call that waits until ctx is done. That is no error of communication, so the error
+// handler is not told of it.
 func (c *Comm) explainWait(ctx context.Context, what string, err error) error {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return c.attributed(what, err)

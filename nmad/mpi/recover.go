@@ -8,10 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Failures has the calls with which a program goes on after processes of a communicator are lost, as in ULFM (Bland et al.,
-// "Post-failure recovery of MPI communication capability", 2013). An operation that needs a lost process fails. A program
-// that goes on without the process revokes the communicator, so that no process waits in it any more, and shrinks it.
-// Communicators with a domain of their own lack these calls (ErrComm). Any thread may call them.
+// Failures has the calls with which a program goes on after processes of a communicator are lost, as in ULFM (Bland et
+// al., "Post-failure recovery of MPI communication capability", 2013). An operation that needs a lost process fails. A
+// program that goes on without the process revokes the communicator, so that no process waits in it any more, and
+// shrinks it. Communicators with a domain of their own lack these calls (ErrComm). Any thread may call them.
 type Failures struct{ c *Comm }
 
 // Failures returns the calls with which the program goes on after processes are lost.
@@ -30,13 +30,13 @@ func (fs Failures) Revoke() error {
 	return c.collective.Revoke()
 }
 
-// Revoked says whether the communicator was revoked, as far as this process knows.
+// Revoked reports whether the communicator was revoked, as far as this process knows.
 func (fs Failures) Revoked() bool { return fs.c.messages.Revoked() || fs.c.collective.Revoked() }
 
-// Agree returns the bitwise and of the flags of all processes that are left; all of them call it, and get the same result,
-// whatever process dies meanwhile. If a process is lost that this one has not acknowledged (Acknowledge), it also returns
-// nmad.ErrPeerLost. It works on a communicator that was revoked, or on which an operation has failed. It waits until all
-// processes that are left have called it, or until ctx is done.
+// Agree returns the bitwise and of the flags of all processes that are left; all of them call it, and get the same
+// result, whatever process dies meanwhile. If a process is lost that this one has not acknowledged (Acknowledge), it
+// also returns nmad.ErrPeerLost. It works on a communicator that was revoked, or on which an operation has failed. It
+// waits until all processes that are left have called it, or until ctx is done.
 func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	c := fs.c
 	if err := c.recoverable("agree"); err != nil {
@@ -59,8 +59,8 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 }
 
 // Shrink returns a communicator of the processes that are left, in their order; all of them call it. It also works on a
-// communicator that was revoked. If a process dies meanwhile, the new communicator lacks it, or has it as a lost process.
-// It waits until all processes that are left have called it, or until ctx is done.
+// communicator that was revoked. If a process dies meanwhile, the new communicator lacks it, or has it as a lost
+// process. It waits until all processes that are left have called it, or until ctx is done.
 func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	c := fs.c
 	if err := c.recoverable("shrink"); err != nil {
@@ -84,8 +84,8 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	}
 }
 
-// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of reductions. It
-// returns nil if one of these processes has died meanwhile, or if all numbers that it has tried are taken.
+// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of reductions.
+// It returns nil if one of these processes has died meanwhile, or if all numbers that it has tried are taken.
 func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
@@ -127,8 +127,8 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	return made, err
 }
 
-// highest returns the highest value that a process has. and is an agreement; it finds one bit, from the top on. A process
-// that lacks a bit which another process has cannot have the highest value, and votes for no further bit.
+// highest returns the highest value that a process has. and is an agreement; it finds one bit, from the top on. A
+// process that lacks a bit which another process has cannot have the highest value, and votes for no further bit.
 func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	candidate := true
 	for bit := 15; bit >= 0; bit-- {
@@ -145,8 +145,8 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	return h
 }
 
-// Failed returns the lost processes of the communicator, as far as this one knows. First come those that Agree has found,
-// in an order that is the same at all processes.
+// Failed returns the lost processes of the communicator, as far as this one knows. First come those that Agree has
+// found, in an order that is the same at all processes.
 func (fs Failures) Failed() (g Group) {
 	c := fs.c
 	c.mu.Lock()

@@ -21,8 +21,8 @@ type Status struct {
 // noStatus is the status of a receive from no process, and of requests that receive nothing.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count returns how many elements of a datatype the message has; Undefined: the last one is not whole. The function Count
-// is for elements of a Go type.
+// Count returns how many elements of a datatype the message has; Undefined: the last one is not whole. The function
+// Count is for elements of a Go type.
 func (st Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(st.Bytes); n >= 0 {
 		return n
@@ -89,7 +89,7 @@ func (r *Request) isInactive() bool {
 	return r.empty || r.unstarted || r.comm == nil && r.special().generalized == nil
 }
 
-// isDone says whether a wait for r would return at once. It does not poll.
+// isDone reports whether a wait for r would return at once. It does not poll.
 func (r *Request) isDone() bool {
 	x := r.special()
 	switch {
@@ -194,9 +194,9 @@ func (r *Request) endAtOnce(err error) *Request {
 }
 
 // Start begins a request of Persistent that was not started, or is done; nmad.ErrActive: it is under way. All processes
-// of a communicator start a collective operation equally often. They have made their requests in the same order, in which
-// they also call other collective operations, and may start several requests in any order. An operation with a wrong
-// argument ends with an error everywhere, each time. Start does not block.
+// of a communicator start a collective operation equally often. They have made their requests in the same order, in
+// which they also call other collective operations, and may start several requests in any order. An operation with a
+// wrong argument ends with an error everywhere, each time. Start does not block.
 func (r *Request) Start() error {
 	x := r.special()
 	switch {
@@ -223,8 +223,8 @@ func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Backgrou
 // wait is Wait for a message that has begun.
 func (r *Request) wait() (Status, error) { return r.outcome(r.carrier().Wait()) }
 
-// WaitContext is Wait until ctx is done. Then it returns the cause of that, and the request goes on: it can be waited for
-// again.
+// WaitContext is Wait until ctx is done. Then it returns the cause of that, and the request goes on: it can be waited
+// for again.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
@@ -245,9 +245,9 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	return r.outcome(err)
 }
 
-// WaitThenCancel is WaitContext of a receive, which it cancels when ctx is done: a receive that Cancel can take back gets
-// no message, and WaitThenCancel returns the cause. It goes on waiting for what cannot be taken back: a message that is
-// coming in just then, and any other request.
+// WaitThenCancel is WaitContext of a receive, which it cancels when ctx is done: a receive that Cancel can take back
+// gets no message, and WaitThenCancel returns the cause. It goes on waiting for what cannot be taken back: a message
+// that is coming in just then, and any other request.
 func (r *Request) WaitThenCancel(ctx context.Context) (Status, error) {
 	s, err := r.WaitContext(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -274,7 +274,7 @@ func (r *Request) poll() (done bool, err error) {
 	return r.isDone(), nil
 }
 
-// Test says whether the request is done, and if so returns what Wait would. It makes progress, and does not block.
+// Test reports whether the request is done, and if so returns what Wait would. It makes progress, and does not block.
 func (r *Request) Test() (done bool, s Status, err error) {
 	x := r.special()
 	if r.isInactive() {
@@ -301,8 +301,8 @@ func (r *Request) Test() (done bool, s Status, err error) {
 }
 
 // Case returns the case of a marcel.Select that can be taken once the request is done; then Wait returns at once. A
-// request that was not started counts as done. The case of a nil request is never ready. The case is for one round: of a
-// request that is started again make another one.
+// request that was not started counts as done. The case of a nil request is never ready. The case is for one round: of
+// a request that is started again make another one.
 func (r *Request) Case() marcel.Case {
 	if r == nil {
 		return nil

@@ -24,8 +24,8 @@ func WaitAll(requests ...*Request) ([]Status, error) {
 	return WaitAllContext(context.Background(), requests...)
 }
 
-// WaitAllContext is WaitAll until ctx is done. Then it returns the cause of that, with the statuses of the requests up to
-// the first one that is not done; the requests go on.
+// WaitAllContext is WaitAll until ctx is done. Then it returns the cause of that, with the statuses of the requests up
+// to the first one that is not done; the requests go on.
 func WaitAllContext(ctx context.Context, requests ...*Request) ([]Status, error) {
 	all := make([]Status, len(requests))
 	for i := range all {
@@ -49,8 +49,8 @@ func WaitAllContext(ctx context.Context, requests ...*Request) ([]Status, error)
 
 // WaitAny waits for one of the requests, and returns its index, its status, and how it ended. A nil request is never
 // done; if all are nil WaitAny returns at once, with the index -1 and no error, as MPI_Waitany returns MPI_UNDEFINED
-// (nmad.WaitAny fails with nmad.ErrIdle). If several are done WaitAny returns any of them: the search begins at a random
-// one, so none is passed over for ever.
+// (nmad.WaitAny fails with nmad.ErrIdle). If several are done WaitAny returns any of them: the search begins at a
+// random one, so none is passed over for ever.
 func WaitAny(requests ...*Request) (int, Status, error) {
 	return WaitAnyContext(context.Background(), requests...)
 }
@@ -85,8 +85,9 @@ func WaitAnyContext(ctx context.Context, requests ...*Request) (int, Status, err
 	return i, s, err
 }
 
-// WaitSome waits until one of the requests is done, and returns the indices of all that are done, with their statuses, and
-// the first error in their order. A nil request is never done; if all are nil WaitSome returns no index and no error.
+// WaitSome waits until one of the requests is done, and returns the indices of all that are done, with their statuses,
+// and the first error in their order. A nil request is never done; if all are nil WaitSome returns no index and no
+// error.
 func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
 	return WaitSomeContext(context.Background(), requests...)
 }
@@ -112,8 +113,8 @@ func WaitSomeContext(ctx context.Context, requests ...*Request) (done []int, all
 	return done, all, err
 }
 
-// TestAll says whether all requests are done, and if so returns what WaitAll would. A nil request counts as done. It makes
-// progress, and does not block.
+// TestAll reports whether all requests are done, and if so returns what WaitAll would. A nil request counts as done. It
+// makes progress, and does not block.
 func TestAll(requests ...*Request) (done bool, all []Status, err error) {
 	for _, r := range requests {
 		if r == nil {

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Session gives a library access to MPI without a world: the library opens a session, asks for named groups of processes,
-// and makes communicators of them, independently of the program and of other libraries. A process joins the job with its
-// first session, and leaves it with the last one. Any thread may call the methods.
+// Session gives a library access to MPI without a world: the library opens a session, asks for named groups of
+// processes, and makes communicators of them, independently of the program and of other libraries. A process joins the
+// job with its first session, and leaves it with the last one. Any thread may call the methods.
 type Session struct {
 	job  *job
 	once sync.Once
@@ -31,8 +31,8 @@ var joined struct {
 	open int        // how many sessions are open
 }
 
-// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes have
-// joined. A process that a launcher has started can join once, so it does not also call Init or New.
+// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes
+// have joined. A process that a launcher has started can join once, so it does not also call Init or New.
 func OpenSession(ctx context.Context) (*Session, error) {
 	x := &joined
 	x.mu.Lock()
@@ -90,8 +90,8 @@ func (c *Comm) set(name string) (Group, error) {
 	return Group{}, fmt.Errorf("mpi: group of session: %w: %q, of %q", ErrGroup, name, sets)
 }
 
-// Comm returns a communicator of a group. All its processes call it with the same name, which tells the call from others
-// at the same time.
+// Comm returns a communicator of a group. All its processes call it with the same name, which tells the call from
+// others at the same time.
 func (s *Session) Comm(g Group, name string) (*Comm, error) {
 	c, err := s.job.world.createNamed(g, name)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // Only the thread that is in such an operation uses it. enter refuses a second thread.
 //
 // A waiter polls the flag of the member that it waits for. After some microseconds it asks that member for a message,
-// and sleeps until the message has come, as any receiver does; so the waiter also learns when the member dies. A rank at
-// which an operation has failed sends all others a refusal in place of that message.
+// and sleeps until the message has come, as any receiver does; so the waiter also learns when the member dies. A rank
+// at which an operation has failed sends all others a refusal in place of that message.
 type shared struct {
 	comm        *Comm
 	segment     *segment.Segment // nil: this rank is alone on its host
@@ -41,8 +41,8 @@ type wakeMessage struct {
 	used    bool // request was started before
 }
 
-// placement returns on which hosts the ranks of c are. If no ranks share memory, why is the reason, for people; all ranks
-// get the same one. The ranks of a host share memory if messages between them also go through shared memory.
+// placement returns on which hosts the ranks of c are. If no ranks share memory, why is the reason, for people; all
+// ranks get the same one. The ranks of a host share memory if messages between them also go through shared memory.
 func (c *Comm) placement() (h plan.Hosts, why string) {
 	if c.Size() < 2 {
 		return h, "there is one rank"
@@ -75,8 +75,8 @@ func (c *Comm) placement() (h plan.Hosts, why string) {
 	return h, ""
 }
 
-// makeShared makes the memory that the ranks share, and returns it; nil: they share none. All ranks call it in their first
-// blocking operation. If placement gives a reason, they exchange nothing; else they wait for each other.
+// makeShared makes the memory that the ranks share, and returns it; nil: they share none. All ranks call it in their
+// first blocking operation. If placement gives a reason, they exchange nothing; else they wait for each other.
 func (c *Comm) makeShared() (h *shared, err error) {
 	placed, why := c.placement()
 	if why == "" {
@@ -142,7 +142,8 @@ func Explain(c *Comm) string {
 	return text
 }
 
-// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have mapped theirs.
+// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have mapped
+// theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
 	var card [segment.CardBytes]byte
@@ -161,8 +162,8 @@ func (h *shared) join() (all bool, err error) {
 }
 
 // invite is join for the leader of a host. If the host has several members the leader makes the segment, sends them its
-// card, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of its
-// members have, hears from the first leader whether all ranks have, and tells its members.
+// card, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of
+// its members have, hears from the first leader whether all ranks have, and tells its members.
 func (h *shared) invite() (all bool, err error) {
 	mapped := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
@@ -190,8 +191,8 @@ func (h *shared) invite() (all bool, err error) {
 	return mapped[0] != 0, h.sendAll(h.ranks[1:], mapped)
 }
 
-// collect sends b, unless it is nil, to the ranks. Then it receives a byte from each, 0 or 1, and clears mapped[0] if one
-// of these is 0.
+// collect sends b, unless it is nil, to the ranks. Then it receives a byte from each, 0 or 1, and clears mapped[0] if
+// one of these is 0.
 func (h *shared) collect(ranks []int, b, mapped []byte) error {
 	if b != nil {
 		if err := h.sendAll(ranks, b); err != nil {
@@ -377,13 +378,13 @@ func (h *shared) operand(member int) Buffer {
 	return Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}
 }
 
-// differs returns the error of two ranks whose calls differ: a member has published a piece with the label got, where this
-// rank expects want.
+// differs returns the error of two ranks whose calls differ: a member has published a piece with the label got, where
+// this rank expects want.
 func (h *shared) differs(member int, got, want label) error {
 	return fmt.Errorf("rank %d: %w: it calls %v; here it is %v", h.ranks[member], ErrCount, got, want)
 }
 
-// isReady says whether the current step can be taken without waiting.
+// isReady reports whether the current step can be taken without waiting.
 func (h *shared) isReady() bool {
 	if h.step.Kind == plan.Put {
 		return h.segment.Blocks(h.op, h.step.Number) < 0
@@ -439,8 +440,8 @@ func (h *shared) drain() bool {
 	return len(h.stale) > 0
 }
 
-// reached returns the turn of the last operation for which a rank has written in shared memory; 0: there is none. It also
-// asks that rank for a wake-up message, which the rank sends when it next writes.
+// reached returns the turn of the last operation for which a rank has written in shared memory; 0: there is none. It
+// also asks that rank for a wake-up message, which the rank sends when it next writes.
 func (h *shared) reached(rank int) uint64 {
 	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
 		return 0
@@ -450,9 +451,10 @@ func (h *shared) reached(rank int) uint64 {
 	return h.segment.Last(member)
 }
 
-// maySleep asks a member for a wake-up message, unless one is under way, and looks at the step once more. It says whether
-// the caller may sleep until that message comes. The caller must not sleep if the step can be taken now, nor if the step
-// now waits for another member: the member that was asked may write nothing more before it waits for this rank.
+// maySleep asks a member for a wake-up message, unless one is under way, and looks at the step once more. It says
+// whether the caller may sleep until that message comes. The caller must not sleep if the step can be taken now, nor if
+// the step now waits for another member: the member that was asked may write nothing more before it waits for this
+// rank.
 func (h *shared) maySleep(member int) bool {
 	if h.wakePending[member] {
 		return true

@@ -47,8 +47,8 @@ func common[T any]() *datatype.Type {
 	return nil
 }
 
-// Count returns how many elements of a Go type a message has; Undefined: the last one is not whole, or no message can have
-// that type.
+// Count returns how many elements of a Go type a message has; Undefined: the last one is not whole, or no message can
+// have that type.
 func Count[T any](s Status) int {
 	b, err := on[T](nil)
 	if err != nil {
@@ -176,8 +176,8 @@ func Reduce[T, R any](c Collective[R], op *Op, in, out []T, root int) R {
 	return c.result(p.reduce(how, op, a, b, root, err))
 }
 
-// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand of
-// no elements.
+// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand
+// of no elements.
 func Allreduce[T, R any](c Collective[R], op *Op, in, out []T) R {
 	p, how := c.operations()
 	a, b, err := both(in, out)
@@ -217,8 +217,8 @@ func Gatherv[T, R any](c Collective[R], in, out []T, counts, places []int, root 
 	return c.result(p.gather(how, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
 }
 
-// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in place
-// at root, and no elements elsewhere.
+// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in
+// place at root, and no elements elsewhere.
 func Scatter[T, R any](c Collective[R], in, out []T, root int) R {
 	p, how := c.operations()
 	a, b, err := buffers(out, in, p.isRoot(root))

@@ -10,8 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// EnvTable is the environment variable that names a file of Tuning: it says from how many bytes on collective operations
-// take another route. All processes of a job name files with the same table. `demo tune --save FILE` writes one.
+// EnvTable is the environment variable that names a file of Tuning: it says from how many bytes on collective
+// operations take another route. All processes of a job name files with the same table. `demo tune --save FILE` writes
+// one.
 const EnvTable = "PM2_MPI_TABLE"
 
 // Tuning is the result of Tune.
@@ -112,9 +113,9 @@ var choices = []choice{
 	}},
 }
 
-// Tune measures among the processes of c from how many bytes on which route of a collective operation is faster; from then
-// on the job uses that table. All processes of c call it, with nothing else under way, and get the same result. It takes
-// some seconds. A choice that needs more ranks than c has stays as it is.
+// Tune measures among the processes of c from how many bytes on which route of a collective operation is faster; from
+// then on the job uses that table. All processes of c call it, with nothing else under way, and get the same result. It
+// takes some seconds. A choice that needs more ranks than c has stays as it is.
 func Tune(c *Comm) (*Tuning, error) {
 	if err := c.usable(); err != nil {
 		return nil, err

@@ -8,9 +8,9 @@ type view struct {
 	form        form
 }
 
-// planner makes the plans of collective operations, in a form. wrong says why this rank cannot take part; nil: it can. A
-// method returns the follower of the plan, or the error with which the operation has failed, or both if it is to fail in
-// its turn.
+// planner makes the plans of collective operations, in a form. wrong says why this rank cannot take part; nil: it can.
+// A method returns the follower of the plan, or the error with which the operation has failed, or both if it is to fail
+// in its turn.
 type planner interface {
 	barrier(how form) (*follower, error)
 	bcast(how form, b Buffer, root int, wrong error) (*follower, error)
@@ -29,8 +29,8 @@ type planner interface {
 }
 
 // Immediate starts operations of a communicator, which go on while the program computes. Its methods never wait. Each
-// returns a Request; a wrong argument is the error of its Test and Wait. Until the request is done the buffers belong to
-// it. Probe and Mprobe return at once what has come. An Immediate is a small value, made for each call:
+// returns a Request; a wrong argument is the error of its Test and Wait. Until the request is done the buffers belong
+// to it. Probe and Mprobe return at once what has come. An Immediate is a small value, made for each call:
 // c.Immediate().Send(b, to, tag).
 type Immediate struct{ view }
 
@@ -46,7 +46,7 @@ func (c *Comm) Immediate() Immediate { return Immediate{view{c, c, immediate}} }
 // Persistent returns the view that makes requests of operations, to be started again and again.
 func (c *Comm) Persistent() Persistent { return Persistent{view{c, c, persistent}} }
 
-// Probe says whether a message is there that a receive would take, and what it is.
+// Probe reports whether a message is there that a receive would take, and what it is.
 func (im Immediate) Probe(from, tag int) (Status, bool, error) { return im.messages.iprobe(from, tag) }
 
 // Mprobe is Probe that takes the message which it finds. nil: there is none.

@@ -8,8 +8,8 @@ import (
 
 // This file describes what threads wait for in this package, for nmad.WriteWaits.
 
-// waitsForOperation is the kind of reason of a wait for an immediate operation. The words of a reason are the kind of the
-// operation, its turn, and the number of the communicator.
+// waitsForOperation is the kind of reason of a wait for an immediate operation. The words of a reason are the kind of
+// the operation, its turn, and the number of the communicator.
 var waitsForOperation = pioman.NewReasonKind(func(words [4]uint64) string {
 	return fmt.Sprintf("%v, collective operation %d of %s", operationKind(words[0]), words[1], numbered(int(int64(words[2]))))
 })

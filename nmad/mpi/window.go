@@ -27,8 +27,8 @@ var (
 // number of threads and goroutines may use it at once, except for calls that all processes make.
 //
 // An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the
-// group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and has stored what it
-// has read, when the epoch ends, or a Flush within it returns. Until then its buffers belong to the window.
+// group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and has stored what
+// it has read, when the epoch ends, or a Flush within it returns. Until then its buffers belong to the window.
 //
 // Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are atomic towards each other,
 // element by element, if they give elements of one kind. Accesses of these kinds from one process to one element of a
@@ -165,8 +165,8 @@ func (w *Window) handled(err error) error {
 	return err
 }
 
-// Free ends the window. All its processes call it, and it returns when all have done so and their accesses are done. If an
-// epoch is open here it returns ErrEpoch; the window is freed nevertheless.
+// Free ends the window. All its processes call it, and it returns when all have done so and their accesses are done. If
+// an epoch is open here it returns ErrEpoch; the window is freed nevertheless.
 func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)

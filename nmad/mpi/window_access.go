@@ -25,8 +25,8 @@ type access struct {
 	parts  *[]targetPart // the pieces of attached memory in a window of NewDynamicWindow, if there are several; else nil
 }
 
-// place returns the memory at a displacement from the address of the elements, and how many of n bytes from there on are in
-// one piece.
+// place returns the memory at a displacement from the address of the elements, and how many of n bytes from there on
+// are in one piece.
 func (a *access) place(at, n int) (rma.Ref, int) {
 	if a.parts != nil {
 		for _, r := range *a.parts {
@@ -41,9 +41,9 @@ func (a *access) place(at, n int) (rma.Ref, int) {
 // size returns how many bytes of data the access has.
 func (a access) size() int { return a.count * a.t.Size() }
 
-// locate finds the memory of an access of count elements of t, which lie at the target as they do here, or as the Layout in
-// as says. It checks the target, the epoch, and the range. what is the name of the call. Without data the result has a span
-// of 0.
+// locate finds the memory of an access of count elements of t, which lie at the target as they do here, or as the
+// Layout in as says. It checks the target, the epoch, and the range. what is the name of the call. Without data the
+// result has a span of 0.
 func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as []Layout) (access, error) {
 	if w == nil || w.freed.Load() || uint(target) >= uint(len(w.peers)) {
 		_, err := w.peer(what, target)
@@ -85,7 +85,8 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 	return a, nil
 }
 
-// checkElements says why count elements of t here cannot go with targets elements of type of at a target; nil: they can.
+// checkElements says why count elements of t here cannot go with targets elements of type of at a target; nil: they
+// can.
 func checkElements(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	if t == nil || of == nil {
 		return fmt.Errorf("%w: there is none", ErrType)
@@ -100,8 +101,8 @@ func checkElements(count int, t *datatype.Type, targets int, of *datatype.Type) 
 	return fmt.Errorf("%w: elements of %v here, of %v there", ErrType, t, of)
 }
 
-// Put writes the elements of origin to the memory of a target, from displacement at on. They lie there as in origin, or as
-// a Layout says. The Put is done when the epoch ends, or a Flush returns; until then origin must not change.
+// Put writes the elements of origin to the memory of a target, from displacement at on. They lie there as in origin, or
+// as a Layout says. The Put is done when the epoch ends, or a Flush returns; until then origin must not change.
 func (w *Window) Put(origin Buffer, target, at int, as ...Layout) error {
 	return w.put("put", origin, target, at, as)
 }
@@ -132,8 +133,8 @@ func (w *Window) scatter(a access, origin Buffer) error {
 	return a.pieces(0, origin, w.domain.PutNBI)
 }
 
-// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. The elements are in origin
-// when the epoch has ended, or a Flush has returned.
+// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. The elements are in
+// origin when the epoch has ended, or a Flush has returned.
 func (w *Window) Get(origin Buffer, target, at int, as ...Layout) error {
 	return w.get("get", origin, target, at, as)
 }
@@ -191,8 +192,8 @@ func (a access) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (er
 	return err
 }
 
-// Rput begins a Put; the request is done when origin may be used again. It needs an epoch of Lock or LockAll, whose Flush
-// and end also wait for it.
+// Rput begins a Put; the request is done when origin may be used again. It needs an epoch of Lock or LockAll, whose
+// Flush and end also wait for it.
 func (w *Window) Rput(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rput", target, w.put("rput", origin, target, at, as))
 }
@@ -202,8 +203,8 @@ func (w *Window) Rget(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rget", target, w.get("rget", origin, target, at, as))
 }
 
-// request returns a request that is done when all accesses to a target that have begun are done. err is why the access of
-// the call what could not begin; nil: it has begun.
+// request returns a request that is done when all accesses to a target that have begun are done. err is why the access
+// of the call what could not begin; nil: it has begun.
 func (w *Window) request(what string, target int, err error) *Request {
 	if err != nil || target == ProcNull {
 		return (&Request{}).endAtOnce(err)

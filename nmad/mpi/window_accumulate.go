@@ -20,15 +20,16 @@ import (
 //	                                          them back, or combines them where they are mapped
 //	many words, while this process is alone   as other elements, without the mutex (see excludeOthers)
 //
-// So one word costs one atomic, and takes no lock. Accumulates of one process are in order: the target answers messages of
-// one word in the order in which they come, and after messages of many words the next accumulate waits (awaitRuns).
+// So one word costs one atomic, and takes no lock. Accumulates of one process are in order: the target answers messages
+// of one word in the order in which they come, and after messages of many words the next accumulate waits (awaitRuns).
 
-// Replace and NoOp are operations of accumulates: Replace copies the origin to the target, NoOp leaves the target as it is.
+// Replace and NoOp are operations of accumulates: Replace copies the origin to the target, NoOp leaves the target as it
+// is.
 var Replace, NoOp = reduction.Replace, reduction.NoOp
 
 // Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i] op
-// there[i]; see Put. Real numbers of 4 and 8 bytes lie at multiples of their size, and are changed by atomics; all other
-// elements are changed under a lock of the target.
+// there[i]; see Put. Real numbers of 4 and 8 bytes lie at multiples of their size, and are changed by atomics; all
+// other elements are changed under a lock of the target.
 func (w *Window) Accumulate(op *Op, origin Buffer, target, at int, as ...Layout) error {
 	return w.update("accumulate", op, origin, Buffer{}, target, at, as)
 }
@@ -193,8 +194,8 @@ func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, the
 	b.Pack(0, theirs)
 }
 
-// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them, so
-// inPlace has done nothing.
+// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them,
+// so inPlace has done nothing.
 func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
 	theirs, ok := there.Dense()
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// isWord says whether atomics of the processor change elements of a kind.
+// isWord reports whether atomics of the processor change elements of a kind.
 func isWord(k datatype.Kind) bool {
 	switch k {
 	case datatype.Int32, datatype.Int64, datatype.Uint32, datatype.Uint64, datatype.Float32, datatype.Float64:
@@ -56,7 +56,8 @@ func (w *Window) combineWord(a access, op *Op, k datatype.Kind, origin, result B
 	return err
 }
 
-// post combines a word at a target with v. It does not wait for an answer, except for an operation that no atomic computes.
+// post combines a word at a target with v. It does not wait for an answer, except for an operation that no atomic
+// computes.
 func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	o, ok := atomicOf(op)
 	if !ok {
@@ -106,7 +107,8 @@ func (w *Window) fetch(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, e
 	return bitsOf(old), err
 }
 
-// fetchOther is fetch of an operation that no atomic computes: it swaps until no other thread has changed the word meanwhile.
+// fetchOther is fetch of an operation that no atomic computes: it swaps until no other thread has changed the word
+// meanwhile.
 func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
 	if op == NoOp {
 		return w.load(k, at)
@@ -144,9 +146,9 @@ func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
 	return rma.CompareAndSwap(w.domain, at, old, next)
 }
 
-// CompareAndSwap replaces one element at a target by next if the element has the bits of old, and stores in result what the
-// element was before: if that equals old, the element was replaced. Each buffer has one element of one predefined type.
-// CompareAndSwap waits until result is stored. See Accumulate.
+// CompareAndSwap replaces one element at a target by next if the element has the bits of old, and stores in result what
+// the element was before: if that equals old, the element was replaced. Each buffer has one element of one predefined
+// type. CompareAndSwap waits until result is stored. See Accumulate.
 func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error {
 	const what = "compare-and-swap"
 	if target == ProcNull {

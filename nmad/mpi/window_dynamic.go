@@ -8,10 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a window of NewDynamicWindow tells the others which memory it has attached by a table behind its words. The
-// process makes the word version odd, writes the table, and makes version even again. A reader uses a table that it has
-// read if version was even, and the same before and afterwards. A process keeps the table of each target that it has read,
-// and compares the version of that copy with the target's before each access.
+// A process of a window of NewDynamicWindow tells the others which memory it has attached by a table behind its words.
+// The process makes the word version odd, writes the table, and makes version even again. A reader uses a table that it
+// has read if version was even, and the same before and afterwards. A process keeps the table of each target that it
+// has read, and compares the version of that copy with the target's before each access.
 
 const (
 	mostAttached    = 1024
@@ -69,8 +69,8 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 	return int(x.at), nil
 }
 
-// Detach removes memory that Attach has added. It waits until accesses of other processes that have begun are done; later
-// ones fail. ErrRange: this memory was not attached.
+// Detach removes memory that Attach has added. It waits until accesses of other processes that have begun are done;
+// later ones fail. ErrRange: this memory was not attached.
 func (w *Window) Detach(memory []byte) error {
 	if err := w.checkDynamic(); err != nil {
 		return w.fails("detach", err)
@@ -132,8 +132,8 @@ type targetPart struct {
 	ref  rma.Ref // of its first byte
 }
 
-// find returns the memory that a target has attached at the n bytes from address at + low on. If the bytes are in several
-// attached pieces, which lie one behind the other, find returns their parts instead.
+// find returns the memory that a target has attached at the n bytes from address at + low on. If the bytes are in
+// several attached pieces, which lie one behind the other, find returns their parts instead.
 func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))

@@ -7,12 +7,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Assert is a set of promises of the program about an epoch, which may make the epoch faster; 0: none. Promises are combined
-// by |.
+// Assert is a set of promises of the program about an epoch, which may make the epoch faster; 0: none. Promises are
+// combined by |.
 type Assert uint8
 
-// The assertions. With NoCheck, Lock and LockAll take no lock; with NoSucceed, Fence opens no epoch. Otherwise assertions have
-// no effect.
+// The assertions. With NoCheck, Lock and LockAll take no lock; with NoSucceed, Fence opens no epoch. Otherwise
+// assertions have no effect.
 const (
 	NoCheck   Assert = 1 << iota // of Lock and LockAll: no thread has a conflicting lock; of Start and Post: the other side has called
 	NoStore                      // this process has stored nothing since the last epoch
@@ -21,9 +21,9 @@ const (
 	NoSucceed                    // Fence opens no epoch
 )
 
-// Fence ends an epoch of all processes, if one is open, and opens the next one, unless the assertion NoSucceed is given.
-// All processes of the window call it; it returns when all have done so and their accesses are done, here and at their
-// targets. ErrEpoch: an epoch of another kind is open.
+// Fence ends an epoch of all processes, if one is open, and opens the next one, unless the assertion NoSucceed is
+// given. All processes of the window call it; it returns when all have done so and their accesses are done, here and at
+// their targets. ErrEpoch: an epoch of another kind is open.
 func (w *Window) Fence(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("fence", err)
@@ -45,8 +45,8 @@ func (w *Window) Fence(a Assert) error {
 	return nil
 }
 
-// Post opens an epoch in which the processes of a group access the memory of this one; they call Start. It does not wait
-// for them. ErrEpoch: the epoch of the last Post has not ended.
+// Post opens an epoch in which the processes of a group access the memory of this one; they call Start. It does not
+// wait for them. ErrEpoch: the epoch of the last Post has not ended.
 func (w *Window) Post(g Group, a Assert) error {
 	if err := w.Sync(); err != nil {
 		return err
@@ -66,8 +66,8 @@ func (w *Window) Start(g Group, a Assert) error {
 	})
 }
 
-// countSignal counts one more signal in w.signals, and returns the count: the wait for the signal ends when its word has
-// reached that.
+// countSignal counts one more signal in w.signals, and returns the count: the wait for the signal ends when its word
+// has reached that.
 func (w *Window) countSignal(which int) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,8 +75,8 @@ func (w *Window) countSignal(which int) uint64 {
 	return w.signals[which]
 }
 
-// openEpoch opens the epoch x with the processes of a group, and calls each for each of their ranks. what is the name of the
-// call.
+// openEpoch opens the epoch x with the processes of a group, and calls each for each of their ranks. what is the name
+// of the call.
 func (w *Window) openEpoch(what string, g Group, x *groupEpoch, each func(rank int) error) error {
 	if err := w.usable(); err != nil {
 		return w.fails(what, err)
@@ -119,8 +119,8 @@ func (w *Window) openEpoch(what string, g Group, x *groupEpoch, each func(rank i
 	return nil
 }
 
-// claimEpoch lets the caller end an open epoch, and returns the ranks of the epoch. No other call can end the epoch until the
-// caller calls releaseEpoch. what is the name of the call.
+// claimEpoch lets the caller end an open epoch, and returns the ranks of the epoch. No other call can end the epoch
+// until the caller calls releaseEpoch. what is the name of the call.
 func (w *Window) claimEpoch(what string, x *groupEpoch) ([]int, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
@@ -177,8 +177,8 @@ func (w *Window) Wait() error {
 	return err
 }
 
-// Test ends the epoch of Post if all processes of the group have called Complete, and says whether they have. It does not
-// block.
+// Test ends the epoch of Post if all processes of the group have called Complete, and says whether they have. It does
+// not block.
 func (w *Window) Test() (bool, error) {
 	ranks, err := w.claimEpoch("test", &w.exposureEpoch)
 	if err != nil {
@@ -211,8 +211,8 @@ func (w *Window) Test() (bool, error) {
 	return true, nil
 }
 
-// Flush waits until all accesses of this process to a target are done, here and at the target, within an epoch of Lock or
-// LockAll. ErrEpoch: no such epoch is open.
+// Flush waits until all accesses of this process to a target are done, here and at the target, within an epoch of Lock
+// or LockAll. ErrEpoch: no such epoch is open.
 func (w *Window) Flush(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -262,8 +262,8 @@ func (w *Window) checkPassive() error {
 	return fmt.Errorf("%w: flush without Lock or LockAll", ErrEpoch)
 }
 
-// Sync is a full memory barrier of the calling thread: other threads see stores to memory of the window before it no later
-// than stores after it, and loads after it read memory again.
+// Sync is a full memory barrier of the calling thread: other threads see stores to memory of the window before it no
+// later than stores after it, and loads after it read memory again.
 func (w *Window) Sync() error {
 	err := w.usable()
 	if err == nil {

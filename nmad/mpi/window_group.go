@@ -9,10 +9,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// windowGroup is what the windows of one list of processes share: a World of package rma, and memory for their words. Each
-// window has its own Domain, regions and words in it. The first window opens the group, and the last one closes it; the
-// processes agree on both. If threads make or free windows at the same time, processes may see this in different orders.
-// A list of processes then has two groups, or a group without a window, which the next window uses.
+// windowGroup is what the windows of one list of processes share: a World of package rma, and memory for their words.
+// Each window has its own Domain, regions and words in it. The first window opens the group, and the last one closes
+// it; the processes agree on both. If threads make or free windows at the same time, processes may see this in
+// different orders. A list of processes then has two groups, or a group without a window, which the next window uses.
 type windowGroup struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the processes, in the job
@@ -29,8 +29,8 @@ type wordPlace struct {
 	at     int // in bytes
 }
 
-// mostWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree, stands for
-// the contexts of its World.
+// mostWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree,
+// stands for the contexts of its World.
 const mostWindowGroups = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at a time.
@@ -42,8 +42,8 @@ type windowGroups struct {
 	all   []*windowGroup
 }
 
-// windowGroup returns a group of the processes of c, an open one or a new one. All of these processes call it, and wait for
-// each other.
+// windowGroup returns a group of the processes of c, an open one or a new one. All of these processes call it, and wait
+// for each other.
 func (c *Comm) windowGroup() (*windowGroup, error) {
 	for attempt := 0; ; attempt++ {
 		g, err := c.knownWindowGroup()
@@ -77,7 +77,8 @@ func (c *Comm) windowGroup() (*windowGroup, error) {
 	}
 }
 
-// knownWindowGroup returns a group that all processes of c have open, and counts one more window in it; nil: there is none.
+// knownWindowGroup returns a group that all processes of c have open, and counts one more window in it; nil: there is
+// none.
 func (c *Comm) knownWindowGroup() (found *windowGroup, err error) {
 	var mine []*windowGroup
 	var common mask
@@ -125,9 +126,9 @@ func (j *job) releaseWindowGroup(number int) {
 	j.windowGroups.taken.clear(number)
 }
 
-// leaveWindowGroup takes the window out of its group. All processes of the window call it when their accesses are done, and
-// it returns when all have called it. After the last window it closes the World. clean: no other process uses the words of
-// the window any more.
+// leaveWindowGroup takes the window out of its group. All processes of the window call it when their accesses are done,
+// and it returns when all have called it. After the last window it closes the World. clean: no other process uses the
+// words of the window any more.
 func (w *Window) leaveWindowGroup() (clean bool, err error) {
 	j, g := w.comm.job, w.windows
 	j.mu.Lock()

@@ -25,8 +25,8 @@ const (
 //	                the only shared lock also sets these bits while it must be alone (excludeOthers)
 //	bits 48 to 63   how many threads wait for the lock exclusively
 //
-// While a thread waits for the lock exclusively no thread gets it shared, except a thread that has looked patience times.
-// So neither kind starves.
+// While a thread waits for the lock exclusively no thread gets it shared, except a thread that has looked patience
+// times. So neither kind starves.
 const (
 	lockUnchecked = 1 << 23
 	lockOwner     = 1 << 24
@@ -42,10 +42,10 @@ type hold struct {
 	noCheck bool // the epoch has the assertion NoCheck: the lock was not taken
 }
 
-// Lock opens an epoch for a target, and waits for the target's lock, which excludes other threads as kind says, also those
-// of this process. With NoCheck it takes no lock: the program promises that no other thread has one that conflicts.
-// ErrEpoch: this thread has the lock of the target, or an epoch of LockAll is open. Lock also fails if it has to wait while
-// a process of the window is lost, which may have the lock.
+// Lock opens an epoch for a target, and waits for the target's lock, which excludes other threads as kind says, also
+// those of this process. With NoCheck it takes no lock: the program promises that no other thread has one that
+// conflicts. ErrEpoch: this thread has the lock of the target, or an epoch of LockAll is open. Lock also fails if it
+// has to wait while a process of the window is lost, which may have the lock.
 func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	if target == ProcNull {
 		return w.usable()
@@ -86,9 +86,9 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	return nil
 }
 
-// Unlock ends the epoch of Lock: it returns when all accesses are done, here and at the target. A thread that has the lock
-// of the target gives back its own; another thread gives back the one that some thread of this process has. ErrEpoch: no
-// thread of this process has the lock.
+// Unlock ends the epoch of Lock: it returns when all accesses are done, here and at the target. A thread that has the
+// lock of the target gives back its own; another thread gives back the one that some thread of this process has.
+// ErrEpoch: no thread of this process has the lock.
 func (w *Window) Unlock(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -123,8 +123,8 @@ func (w *Window) Unlock(target int) error {
 }
 
 // LockAll opens an epoch for all targets, with their locks shared. It takes at once the lock of this process, and in a
-// window of NewSharedWindow all locks; the first access to another target takes that target's lock. With NoCheck no lock is
-// taken. Several threads may have such epochs. ErrEpoch: a thread of this process has a lock by Lock.
+// window of NewSharedWindow all locks; the first access to another target takes that target's lock. With NoCheck no
+// lock is taken. Several threads may have such epochs. ErrEpoch: a thread of this process has a lock by Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("lock all", err)
@@ -152,8 +152,8 @@ func (w *Window) LockAll(a Assert) error {
 	return nil
 }
 
-// UnlockAll ends the epoch of LockAll: it returns when all accesses are done, here and at their targets. ErrEpoch: there is
-// no such epoch.
+// UnlockAll ends the epoch of LockAll: it returns when all accesses are done, here and at their targets. ErrEpoch:
+// there is no such epoch.
 func (w *Window) UnlockAll() error {
 	err := w.usable()
 	if err == nil {
@@ -191,8 +191,8 @@ func (w *Window) unlockAll() error {
 	return err
 }
 
-// join takes the lock of a target for the epoch of LockAll, unless it was taken for that before. ErrEpoch: there is no such
-// epoch.
+// join takes the lock of a target for the epoch of LockAll, unless it was taken for that before. ErrEpoch: there is no
+// such epoch.
 func (w *Window) join(target int) error {
 	p := &w.peers[target]
 	p.mu.Lock()
@@ -218,8 +218,8 @@ func (w *Window) join(target int) error {
 	return nil
 }
 
-// markUnchecked sets lockUnchecked in the lock of a target, once. If another process is alone at the target (excludeOthers)
-// markUnchecked waits until that process is not alone any more.
+// markUnchecked sets lockUnchecked in the lock of a target, once. If another process is alone at the target
+// (excludeOthers) markUnchecked waits until that process is not alone any more.
 func (w *Window) markUnchecked(target int) error {
 	p, at := &w.peers[target], w.word(target, lockAt)
 	if p.unchecked.Load() {
@@ -251,8 +251,8 @@ func (w *Window) acquire(kind LockKind, target int) error {
 	return w.domain.Fence() // stores of the threads that had the lock before are visible from here on
 }
 
-// tryLock takes the lock of a target if the lock is free, and says whether it has. urgent: it does so also while threads wait
-// for the lock exclusively.
+// tryLock takes the lock of a target if the lock is free, and says whether it has. urgent: it does so also while
+// threads wait for the lock exclusively.
 func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	at := w.word(target, lockAt)
 	old, err := rma.Load[uint64](w.domain, at)

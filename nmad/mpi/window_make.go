@@ -9,11 +9,11 @@ import (
 
 // All processes of the communicator call the same function to make a window. Each may give another size, and another
 // unit, which is how many bytes a displacement counts. Every window has a communicator of its own. It shares a World of
-// package rma with other windows of the same processes (windowGroup), so other processes take no part in making it. While
-// there is a window, messages progress in the background.
+// package rma with other windows of the same processes (windowGroup), so other processes take no part in making it.
+// While there is a window, messages progress in the background.
 
-// NewWindow makes a window of memory of the program, which must stay where it is until Free. Accesses of other processes to
-// it cost a system call, or messages; memory of NewAllocatedWindow is faster.
+// NewWindow makes a window of memory of the program, which must stay where it is until Free. Accesses of other
+// processes to it cost a system call, or messages; memory of NewAllocatedWindow is faster.
 func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	return c.window(createdWindow, len(memory), unit, func(w *Window, m *rma.World) (err error) {
 		w.own = memory
@@ -22,8 +22,8 @@ func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	})
 }
 
-// NewAllocatedWindow makes a window with new memory, all zero. Processes of one host map it: accesses are loads and stores
-// there.
+// NewAllocatedWindow makes a window with new memory, all zero. Processes of one host map it: accesses are loads and
+// stores there.
 func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(allocatedWindow, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
@@ -33,9 +33,9 @@ func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	})
 }
 
-// NewSharedWindow makes a window with new memory that all its processes read and write as their own: Window.Shared returns
-// that of each rank. The parts of successive ranks lie behind each other without gaps. All processes are on one host, as
-// in a communicator of Comm.SplitByHost; else ErrComm.
+// NewSharedWindow makes a window with new memory that all its processes read and write as their own: Window.Shared
+// returns that of each rank. The parts of successive ranks lie behind each other without gaps. All processes are on one
+// host, as in a communicator of Comm.SplitByHost; else ErrComm.
 func NewSharedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(sharedWindow, bytes, unit, nil)
 }
@@ -80,8 +80,8 @@ func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.W
 	return w, nil
 }
 
-// make makes the memory of this process, and learns where that of the others is. c is the communicator from which the window
-// is made. err is why this process cannot take part; nil: it can. If make fails at one process it fails at all.
+// make makes the memory of this process, and learns where that of the others is. c is the communicator from which the
+// window is made. err is why this process cannot take part; nil: it can. If make fails at one process it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
 	mine, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
@@ -172,9 +172,10 @@ func (w *Window) share(c *Comm) (err error) {
 	return nil
 }
 
-// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores. Of another window it returns the
-// memory of this process only; other ranks are ErrWindow. A process sees the stores of another one after that one has called
-// Sync, both have called Barrier (or one has sent the other a message), and the process itself has called Sync.
+// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores. Of another window it
+// returns the memory of this process only; other ranks are ErrWindow. A process sees the stores of another one after
+// that one has called Sync, both have called Barrier (or one has sent the other a message), and the process itself has
+// called Sync.
 func (w *Window) Shared(rank int) ([]byte, error) {
 	p, err := w.peer("shared", rank)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// manyBytes is the size of an accumulate, in bytes, from which on combineMany tries to be alone at the target, which costs a
-// look at the lock.
+// manyBytes is the size of an accumulate, in bytes, from which on combineMany tries to be alone at the target, which
+// costs a look at the lock.
 const manyBytes = 1 << 10
 
 // combineMany is an accumulate of several words, by atomics if other threads may access the target meanwhile.
@@ -22,7 +22,8 @@ func (w *Window) combineMany(a access, op *Op, of *datatype.Type, origin, result
 	return w.combineWords(a, op, of.Uniform(), origin, result)
 }
 
-// combineAlone combines words without atomics, if no other thread can access the target. done: it has done so, or failed.
+// combineAlone combines words without atomics, if no other thread can access the target. done: it has done so, or
+// failed.
 func (w *Window) combineAlone(a access, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
 	w.serialMu.Lock()
 	defer w.serialMu.Unlock()
@@ -88,8 +89,8 @@ func (w *Window) combineRuns(op *Op, k datatype.Kind, a access, values, olds []b
 	return g.flush()
 }
 
-// awaitRuns is called before an accumulate. It waits until earlier messages of many words are done: if the target has no
-// room for such a message the sender only announces the message, and a later, shorter one would overtake it.
+// awaitRuns is called before an accumulate. It waits until earlier messages of many words are done: if the target has
+// no room for such a message the sender only announces the message, and a later, shorter one would overtake it.
 func (w *Window) awaitRuns(target int) error {
 	if p := &w.peers[target]; p.runsDone.Load() < p.runs.Load() {
 		return w.flushRuns(p)
@@ -97,8 +98,9 @@ func (w *Window) awaitRuns(target int) error {
 	return nil
 }
 
-// flushRuns waits until the runs at a peer that have begun are done. Each thread that finds some not done flushes itself:
-// runsDone changes only after a flush, so a thread cannot know of the flush of another thread that has not returned.
+// flushRuns waits until the runs at a peer that have begun are done. Each thread that finds some not done flushes
+// itself: runsDone changes only after a flush, so a thread cannot know of the flush of another thread that has not
+// returned.
 func (w *Window) flushRuns(p *windowPeer) error {
 	begun := p.runs.Load()
 	err := w.domain.Flush(p.words.Rank())
@@ -118,8 +120,8 @@ func (a *access) checkWhole() error {
 	return nil
 }
 
-// combineRun combines words that lie one behind the other. olds, if it is not nil, has what the words were before once the
-// next Flush has returned.
+// combineRun combines words that lie one behind the other. olds, if it is not nil, has what the words were before once
+// the next Flush has returned.
 func (w *Window) combineRun(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	there, mapped := w.domain.Local(at, len(values))
 	mapped = mapped && !w.unmapped && numberOf(there)%k.Size() == 0
@@ -168,8 +170,8 @@ func storeWords(size int, there, values []byte) {
 	}
 }
 
-// wordsAtOnce is how many bytes storeEach writes at most in a call: the garbage collector cannot stop a thread inside its
-// loop.
+// wordsAtOnce is how many bytes storeEach writes at most in a call: the garbage collector cannot stop a thread inside
+// its loop.
 const wordsAtOnce = 64 << 10
 
 // storeEach is storeWords for words of one size.
@@ -211,9 +213,9 @@ func (w *Window) combineBySwaps(op *Op, k datatype.Kind, target int, at rma.Ref,
 	return nil
 }
 
-// Serialize with true promises that from now on threads of this process use the window one at a time. Then long accumulates
-// in an epoch of Lock or LockAll are faster while no other process has the lock of their target: they need no atomics.
-// With false it takes the promise back, and waits for accumulates that rely on it.
+// Serialize with true promises that from now on threads of this process use the window one at a time. Then long
+// accumulates in an epoch of Lock or LockAll are faster while no other process has the lock of their target: they need
+// no atomics. With false it takes the promise back, and waits for accumulates that rely on it.
 func (w *Window) Serialize(promised bool) {
 	if w == nil {
 		return
@@ -223,9 +225,10 @@ func (w *Window) Serialize(promised bool) {
 	w.serial.Store(promised)
 }
 
-// excludeOthers makes sure, if it can, that no other thread accesses the memory of a target until release is called: this
-// process has the lock of the target exclusively, or has the only shared lock and lets no other thread take the lock
-// meanwhile. It cannot if a process has ever accessed the target without the lock (lockUnchecked); then ok is false.
+// excludeOthers makes sure, if it can, that no other thread accesses the memory of a target until release is called:
+// this process has the lock of the target exclusively, or has the only shared lock and lets no other thread take the
+// lock meanwhile. It cannot if a process has ever accessed the target without the lock (lockUnchecked); then ok is
+// false.
 func (w *Window) excludeOthers(target int) (release func() error, ok bool) {
 	p := &w.peers[target]
 	if _, mapped := w.domain.Local(p.words, signalsAt); !mapped {

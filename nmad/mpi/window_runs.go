@@ -15,8 +15,9 @@ type wordRun struct {
 	data int // where the operands of the run begin in the data of origin
 }
 
-// wordRuns combines the runs of an accumulate. Short runs that are close together share a piece of memory, which one message
-// of swaps changes: words between the runs are swapped with themselves, so they keep what other threads store there.
+// wordRuns combines the runs of an accumulate. Short runs that are close together share a piece of memory, which one
+// message of swaps changes: words between the runs are swapped with themselves, so they keep what other threads store
+// there.
 type wordRuns struct {
 	w      *Window
 	op     *Op
@@ -88,9 +89,9 @@ func (rs *wordRuns) run(r wordRun) error {
 	return nil
 }
 
-// swapPiece combines words of a piece of n bytes, at most swapBytes. It reads the piece, computes, and swaps those words that
-// no other thread has changed meanwhile; it repeats that until all words are done. The displacements of runs count from the
-// beginning of the piece.
+// swapPiece combines words of a piece of n bytes, at most swapBytes. It reads the piece, computes, and swaps those
+// words that no other thread has changed meanwhile; it repeats that until all words are done. The displacements of runs
+// count from the beginning of the piece.
 func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n int, runs []wordRun, values, olds []byte) error {
 	memory := make([]byte, 3*n)
 	old, next, found := memory[:n], memory[n:2*n], memory[2*n:]
@@ -134,8 +135,8 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 	return nil
 }
 
-// swapWords replaces each word at a target that equals the one in old by the one in next, and stores in found what the words
-// were before.
+// swapWords replaces each word at a target that equals the one in old by the one in next, and stores in found what the
+// words were before.
 func (w *Window) swapWords(size int, at rma.Ref, old, next, found []byte) error {
 	if size == 4 {
 		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](old), wordsOf[uint32](next), wordsOf[uint32](found))

@@ -12,8 +12,8 @@ func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))
 }
 
-// elementsOf returns memory as elements of a Go type, without the bytes at the end that are no whole element. false: the
-// memory is not aligned for such elements.
+// elementsOf returns memory as elements of a Go type, without the bytes at the end that are no whole element. false:
+// the memory is not aligned for such elements.
 func elementsOf[T any](b []byte) ([]T, bool) {
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Each process of a window has words in memory of the library, by which the processes of the window agree on which of them
-// may access what. lock, mutex and version have a cache line each:
+// Each process of a window has words in memory of the library, by which the processes of the window agree on which of
+// them may access what. lock, mutex and version have a cache line each:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements for which the processor has no atomic; 0: no rank does
@@ -52,9 +52,9 @@ const (
 	longestNap  = time.Millisecond
 )
 
-// until calls f, which looks at words of a target, until f returns true or an error. Between two calls the thread polls,
-// then sleeps for a growing time. until fails when a process of the window is lost, since that may be the one that f waits
-// for.
+// until calls f, which looks at words of a target, until f returns true or an error. Between two calls the thread
+// polls, then sleeps for a growing time. until fails when a process of the window is lost, since that may be the one
+// that f waits for.
 func (w *Window) until(target int, f func() (bool, error)) error {
 	done, failed := false, error(nil)
 	look := func() bool {
@@ -116,8 +116,8 @@ func (w *Window) signal(rank, at int) error {
 	return w.domain.PutSignal(w.peers[rank].words, nil, w.word(rank, at), rma.SignalAdd, 1)
 }
 
-// await waits until a word of this process, to which another rank adds, is at least v. It fails if a rank of the group is
-// lost meanwhile: that rank, or one that waits for it, may never add to the word.
+// await waits until a word of this process, to which another rank adds, is at least v. It fails if a rank of the group
+// is lost meanwhile: that rank, or one that waits for it, may never add to the word.
 func (w *Window) await(at int, v uint64, group []int) error {
 	own := w.word(w.comm.rank, at)
 	for {

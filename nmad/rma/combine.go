@@ -113,7 +113,7 @@ func (q *wireRequest) combined(body []byte) (arrays wordArrays, fetches bool) {
 	return arrays, q.operand == 1
 }
 
-// combines says whether q is a valid request of the kind askCombine.
+// combines reports whether q is a valid request of the kind askCombine.
 func (q *wireRequest) combines(body []byte) bool {
 	n := q.bytes
 	if q.op == opCompareAndSwap {

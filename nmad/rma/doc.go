@@ -33,15 +33,17 @@
 //	Register, same host                     the kernel's copy, where allowed   messages
 //	any other                               messages                           messages
 //
-// Access to mapped memory takes no lock, allocates nothing, and needs nothing of the target. A thread of the target that
-// waits, or, once pioman is enabled, a hook answers messages. The semantics are the same either way; docs/rma.md has the
-// memory model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and shm).
+// Access to mapped memory takes no lock, allocates nothing, and needs nothing of the target. A thread of the target
+// that waits, or, once pioman is enabled, a hook answers messages. The semantics are the same either way; docs/rma.md
+// has the memory model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and
+// shm).
 //
 // # Completion
 //
-// Put and PutSignal return when the put is remotely complete, Get and Fetch when the caller has the value. PutNB and GetNB
-// (non-blocking) complete their Event. PutNBI, GetNBI (implicit), Post and Combine are complete after the next Flush of that
-// rank. Until they are complete such operations may take effect in any order; a Fence or Flush orders them: docs/rma.md.
+// Put and PutSignal return when the put is remotely complete, Get and Fetch when the caller has the value. PutNB and
+// GetNB (non-blocking) complete their Event. PutNBI, GetNBI (implicit), Post and Combine are complete after the next
+// Flush of that rank. Until they are complete such operations may take effect in any order; a Fence or Flush orders
+// them: docs/rma.md.
 //
 // # By messages
 //

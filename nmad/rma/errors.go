@@ -11,8 +11,8 @@ import (
 // World.Close, ErrOwner in a Private domain of another thread, ErrRank, ErrActive for an Event that is in use, and a
 // *PeerError, which names the rank, once the other process is lost.
 var (
-	// ErrKey: the Ref names no memory that its process has open: the memory was freed or closed, or the Ref was made up,
-	// or damaged on its way.
+	// ErrKey: the Ref names no memory that its process has open: the memory was freed or closed, or the Ref was made
+	// up, or damaged on its way.
 	ErrKey = errors.New("no memory with that key")
 	// ErrRange: the access goes beyond the end of the memory.
 	ErrRange = errors.New("beyond the end of the memory")
@@ -25,7 +25,8 @@ var (
 	ErrSize = errors.New("size of memory")
 	// ErrRef: bytes that are no Ref, or a Ref to memory of a process that the call does not allow.
 	ErrRef = errors.New("wrong reference")
-	// ErrElsewhere: a collective call has failed at another process, whose rank the text says; the error there says why.
+	// ErrElsewhere: a collective call has failed at another process, whose rank the text says; the error there says
+	// why.
 	ErrElsewhere = errors.New("it failed at another process")
 	// ErrClosed is that of nmad: this World, or its session, was closed.
 	ErrClosed = nmad.ErrClosed

@@ -76,14 +76,14 @@ func (e *Event) end(err error) {
 	e.completion.Signal(eventDone)
 }
 
-// busy says whether an operation uses the event, or has used it.
+// busy reports whether an operation uses the event, or has used it.
 func (e *Event) busy() bool { return e != nil && e.completion.Status() != 0 }
 
-// IsDone says whether the operation is done, or no operation has used the event. Unlike Test it moves nothing on.
+// IsDone reports whether the operation is done, or no operation has used the event. Unlike Test it moves nothing on.
 func (e *Event) IsDone() bool { return !e.busy() || e.completion.Test(eventDone) }
 
-// Test says whether the operation is done, and, if so, how it ended. If not, it polls the engine once. It never blocks.
-// If no operation has used the event it returns false and nmad.ErrIdle, as nmad.Request does.
+// Test reports whether the operation is done, and, if so, how it ended. If not, it polls the engine once. It never
+// blocks. If no operation has used the event it returns false and nmad.ErrIdle, as nmad.Request does.
 func (e *Event) Test() (bool, error) {
 	if !e.busy() {
 		return false, nmad.ErrIdle
@@ -102,8 +102,8 @@ func (e *Event) Test() (bool, error) {
 // has used the event.
 func (e *Event) Wait() error { return e.WaitContext(context.Background()) }
 
-// WaitContext is Wait until ctx, which may be nil, is done; then it returns the cause, and the operation goes on: it can
-// be waited for again.
+// WaitContext is Wait until ctx, which may be nil, is done; then it returns the cause, and the operation goes on: it
+// can be waited for again.
 func (e *Event) WaitContext(ctx context.Context) error {
 	if !e.busy() {
 		return nmad.ErrIdle
@@ -119,8 +119,8 @@ func (e *Event) WaitContext(ctx context.Context) error {
 	return e.err
 }
 
-// Case returns the case of a marcel.Select that can be taken once the operation is done. Then Wait says how it ended, at
-// once. An event that no operation has used counts as done, and Wait says nmad.ErrIdle.
+// Case returns the case of a marcel.Select that can be taken once the operation is done. Then Wait says how it ended,
+// at once. An event that no operation has used counts as done, and Wait says nmad.ErrIdle.
 func (e *Event) Case() marcel.Case {
 	if !e.busy() {
 		return over.Case(nil, eventDone)

@@ -69,7 +69,7 @@ func (w *World) kernelMove(try attempt, r *region, buf []byte, puts bool) (done,
 	return true, false
 }
 
-// kernelCopies says whether the kernel copies between this process and another one of the host, whose page lies at
+// kernelCopies reports whether the kernel copies between this process and another one of the host, whose page lies at
 // address in that process. It finds out by a read and a write of the page, once.
 func (w *World) kernelCopies(p *peer, address uint64) bool {
 	if k := p.kernel.Load(); k != kernelUnknown || w.options.refuses {

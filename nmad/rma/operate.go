@@ -216,8 +216,8 @@ func (o *messageOperation) answered(r *nmad.Request) {
 	o.partEnded()
 }
 
-// partEnded counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
-// and no waiter tells, makes remote done, and lets the next operation begin.
+// partEnded counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no
+// event and no waiter tells, makes remote done, and lets the next operation begin.
 func (o *messageOperation) partEnded() {
 	if o.unfinished.Add(-1) > 0 {
 		return

@@ -6,8 +6,8 @@ import "sync/atomic"
 
 // raceOrder tells the race detector of an order that other processes make, and that it cannot see: this process carries
 // out an access of another one, which a message asks for, after the fence of a thread here if the other process was
-// told of that fence, and before a fence that follows the answer. The fences, and the callbacks that carry out accesses,
-// call pass.
+// told of that fence, and before a fence that follows the answer. The fences, and the callbacks that carry out
+// accesses, call pass.
 type raceOrder struct{ passed atomic.Uint64 }
 
 // pass orders its caller behind all that have called pass before. Any thread and any callback may call it.

@@ -29,7 +29,7 @@ const (
 	LE                // word <= v
 )
 
-// holds says whether the word compares so with v.
+// holds reports whether the word compares so with v.
 func (c Compare) holds(word, v uint64) bool {
 	switch c {
 	case EQ:

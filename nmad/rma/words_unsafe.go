@@ -15,8 +15,8 @@ type Word interface {
 // Op is what an atomic does to a word.
 type Op uint8
 
-// The atomics. Integers wrap around. Min and Max of floats compare by <: a NaN in the word stays, and a NaN as v changes
-// nothing. And, Or and Xor are for integers.
+// The atomics. Integers wrap around. Min and Max of floats compare by <: a NaN in the word stays, and a NaN as v
+// changes nothing. And, Or and Xor are for integers.
 const (
 	Add  Op = iota // word + v
 	Sub            // word - v
@@ -62,7 +62,7 @@ func (k wordKind) bytes() uint64 {
 	return 8
 }
 
-// takes says whether words of that kind have the operation.
+// takes reports whether words of that kind have the operation.
 func (k wordKind) takes(o Op) bool {
 	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
@@ -107,7 +107,7 @@ func wordOf[T Word](bits uint64) (v T) {
 	return v
 }
 
-// aligned says whether the address of that offset is a multiple of n.
+// aligned reports whether the address of that offset is a multiple of n.
 func (rg *region) aligned(offset, n uint64) bool { return (uint64(uintptr(rg.base))+offset)%n == 0 }
 
 // word64 is the word at an offset; the caller has checked that it is inside and aligned.
@@ -209,8 +209,8 @@ func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
 	}
 }
 
-// applyAll applies an operation to each of a run of words from an offset on. The caller has checked that they are inside
-// and aligned, and that their kind takes the operation.
+// applyAll applies an operation to each of a run of words from an offset on. The caller has checked that they are
+// inside and aligned, and that their kind takes the operation.
 func (rg *region) applyAll(x *wordArrays, offset uint64) {
 	for from := 0; from < len(x.operands); from += wordsAtOnce {
 		y := x.part(from, min(wordsAtOnce, len(x.operands)-from))
@@ -224,7 +224,8 @@ func (rg *region) applyAll(x *wordArrays, offset uint64) {
 	runtime.KeepAlive(rg) // it keeps the memory mapped
 }
 
-// wordsAtOnce is how many bytes of words are changed in one loop, in which the garbage collector cannot stop the thread.
+// wordsAtOnce is how many bytes of words are changed in one loop, in which the garbage collector cannot stop the
+// thread.
 const wordsAtOnce = 32 << 10
 
 // wordsIn is the bytes as words; they need not be aligned.

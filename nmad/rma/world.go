@@ -142,8 +142,8 @@ type options struct {
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective
 // calls (Alloc, Segment.Free, World.Close); it blocks the calling thread until all of them have. A session has one at a
-// time. Open takes the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of
-// them is open already. If it fails at one process, for want of memory or of a context, it fails at all others with
+// time. Open takes the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one
+// of them is open already. If it fails at one process, for want of memory or of a context, it fails at all others with
 // ErrElsewhere, unless that process could not open the context of the collective calls.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
@@ -209,7 +209,7 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	return w, nil
 }
 
-// another says whether a World of the same session in the same contexts is open.
+// another reports whether a World of the same session in the same contexts is open.
 func (w *World) another() (is bool) {
 	worlds.Range(func(key, _ any) bool {
 		o := key.(*World)
@@ -236,7 +236,7 @@ func (w *World) enter(own mapped.Card, failed error) error {
 	return err
 }
 
-// sharesMemory says whether messages between the processes of a host go through shared memory. Then they can share
+// sharesMemory reports whether messages between the processes of a host go through shared memory. Then they can share
 // other memory, too.
 func (w *World) sharesMemory() bool {
 	for _, r := range w.s.Gate(w.members[(w.memberIndex+1)%len(w.members)]).Info().Rails {
@@ -413,11 +413,11 @@ func (w *World) quiet() error {
 	return w.await(&w.starters, met)
 }
 
-// Close ends the World. It is collective: it blocks the calling thread until the operations of this process are remotely
-// complete, and all other processes have called it; when it returns no process writes into memory of this one any more.
-// It closes all memory that is open: slices from Segment.Bytes, Domain.Local, and Region.Bytes of Make must not be used
-// any more. Later operations, and waits for signals, fail with ErrClosed. An error is that of a process that was lost;
-// the World is closed all the same. Calling it again does nothing.
+// Close ends the World. It is collective: it blocks the calling thread until the operations of this process are
+// remotely complete, and all other processes have called it; when it returns no process writes into memory of this one
+// any more. It closes all memory that is open: slices from Segment.Bytes, Domain.Local, and Region.Bytes of Make must
+// not be used any more. Later operations, and waits for signals, fail with ErrClosed. An error is that of a process
+// that was lost; the World is closed all the same. Calling it again does nothing.
 func (w *World) Close() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()

@@ -25,8 +25,8 @@ func (l *Load) finish(n int) float64 {
 // leastBacklog is the number of bytes to move up to which any rail counts as idle.
 const leastBacklog = 64 << 10
 
-// backlog is the number of bytes to move at which the receiver should ask for the next ones, so that the rail does not run
-// dry before they come.
+// backlog is the number of bytes to move at which the receiver should ask for the next ones, so that the rail does not
+// run dry before they come.
 func (l *Load) backlog() int {
 	return max(leastBacklog, 2*int(float64(l.Latency)*l.Bandwidth))
 }
@@ -34,14 +34,14 @@ func (l *Load) backlog() int {
 // Idle reports whether the rail has nothing to move, or is about to have nothing.
 func (l *Load) Idle() bool { return l.Bytes <= l.backlog() }
 
-// Splitter is a Strategy that shares the bytes of a long message out among several rails. The receiver of the message calls
-// Split, with the lock of the gate held; see Strategy for the rules.
+// Splitter is a Strategy that shares the bytes of a long message out among several rails. The receiver of the message
+// calls Split, with the lock of the gate held; see Strategy for the rules.
 type Splitter interface {
 	Strategy
-	// Split sets shares[i] to how many of the next rest bytes of a message the receiver is to ask for over rails[i] now.
-	// All shares are 0 at first. Bytes that Split leaves out wait: the receiver calls Split again when a rail is Idle. So
-	// Split should leave bytes out only if a rail is not Idle. The receiver makes shares below 4 KiB 0, unless they end the
-	// message.
+	// Split sets shares[i] to how many of the next rest bytes of a message the receiver is to ask for over rails[i]
+	// now. All shares are 0 at first. Bytes that Split leaves out wait: the receiver calls Split again when a rail is
+	// Idle. So Split should leave bytes out only if a rail is not Idle. The receiver makes shares below 4 KiB 0, unless
+	// they end the message.
 	Split(rest int, rails []Load, shares []int)
 }
 
@@ -61,8 +61,8 @@ func Split(s Strategy, rest int, rails []Load, shares []int) {
 	shares[first] = rest
 }
 
-// Estimate simulates how s would share a message of size bytes out among rails on which nothing else moves, if the rails
-// cost what rails says. It sets shares[i] to the bytes of rails[i], and changes rails.
+// Estimate simulates how s would share a message of size bytes out among rails on which nothing else moves, if the
+// rails cost what rails says. It sets shares[i] to the bytes of rails[i], and changes rails.
 func Estimate(s Strategy, size int, rails []Load, shares []int) {
 	part := make([]int, len(rails))
 	clear(shares)

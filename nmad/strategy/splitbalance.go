@@ -1,14 +1,14 @@
 package strategy
 
-// SplitBalance shares a long message out so that all rails finish at the same time, given their costs and the bytes that they
-// have to move already. It treats short messages as Aggregation does. This is the strategy "split_balance" of NewMadeleine,
-// with the ratios of sampled rails (Brunet, Trahay, Denis: "A sampling-based approach for communication libraries
-// auto-tuning", 2011).
+// SplitBalance shares a long message out so that all rails finish at the same time, given their costs and the bytes
+// that they have to move already. It treats short messages as Aggregation does. This is the strategy "split_balance" of
+// NewMadeleine, with the ratios of sampled rails (Brunet, Trahay, Denis: "A sampling-based approach for communication
+// libraries auto-tuning", 2011).
 //
-// Costs are never quite right: a rail was measured at another time, or not at all, or also carries bytes of other gates. So
-// a rail gets at first no more than half of what it should move, and the next half when it is about to be idle. At the end
-// the rails move short pieces, and a rail that is faster than assumed moves more of them (guided self-scheduling:
-// Polychronopoulos, Kuck, 1987).
+// Costs are never quite right: a rail was measured at another time, or not at all, or also carries bytes of other
+// gates. So a rail gets at first no more than half of what it should move, and the next half when it is about to be
+// idle. At the end the rails move short pieces, and a rail that is faster than assumed moves more of them (guided
+// self-scheduling: Polychronopoulos, Kuck, 1987).
 var SplitBalance = builtin(splitBalance{})
 
 type splitBalance struct{ aggregation }
@@ -34,9 +34,9 @@ func (splitBalance) Split(rest int, rails []Load, shares []int) {
 	}
 }
 
-// fill shares size bytes out so that all rails that get bytes finish at the same time (water filling: the latency of a rail,
-// and the bytes that it has to move already, are the ground, and the new bytes are the water). A rail whose share would be
-// below minShare gets none, and fill starts over with the rails that remain.
+// fill shares size bytes out so that all rails that get bytes finish at the same time (water filling: the latency of a
+// rail, and the bytes that it has to move already, are the ground, and the new bytes are the water). A rail whose share
+// would be below minShare gets none, and fill starts over with the rails that remain.
 func fill(size int, rails []Load, shares []int) {
 	var out uint64 // a bit for each rail that gets nothing
 	for in := len(rails); ; in-- {

@@ -21,8 +21,8 @@ type Packet struct {
 	Room     int // length of the longest body that the rail takes, in bytes
 }
 
-// Strategy makes the decisions for a gate. A gate calls the methods with its lock held, so they must be quick and must not
-// block. One value serves all gates, which may call it at the same time: so a method must not change it.
+// Strategy makes the decisions for a gate. A gate calls the methods with its lock held, so they must be quick and must
+// not block. One value serves all gates, which may call it at the same time: so a method must not change it.
 type Strategy interface {
 	// Name is the name by which users choose the strategy.
 	Name() string
@@ -39,14 +39,15 @@ var ErrUnknown = errors.New("unknown strategy")
 
 var table = names.Table[Strategy]{What: "strategy", Unknown: ErrUnknown}
 
-// Register makes s known under its name. It fails, and changes nothing, if the name is empty, too long or taken. Safe for
-// concurrent use, as are Names and Lookup.
+// Register makes s known under its name. It fails, and changes nothing, if the name is empty, too long or taken. Safe
+// for concurrent use, as are Names and Lookup.
 func Register(s Strategy) error { return table.Register(s) }
 
 // Names lists the registered strategies in alphabetical order.
 func Names() []string { return table.Names() }
 
-// Lookup finds a strategy by name. If there is none, it fails with ErrUnknown, and the text lists the names that there are.
+// Lookup finds a strategy by name. If there is none, it fails with ErrUnknown, and the text lists the names that there
+// are.
 func Lookup(name string) (Strategy, error) { return table.Lookup(name) }
 
 // builtin registers a strategy of this package.

@@ -25,8 +25,7 @@ func local(network, address string) string {
 	return "127.0.0.1" + address
 }
 
-// resolve returns the addresses that a text stands for. Names are looked up by package net,
-// off the caller's VP.
+// resolve returns the addresses that a text stands for. Names are looked up by package net, off the caller's VP.
 func resolve(ctx context.Context, network, address string) (list []net.Addr, err error) {
 	switch network {
 	case "unix":

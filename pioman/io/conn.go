@@ -10,12 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a stream of bytes: a tcp or unix socket, one end of SocketPair or Pipe, or a descriptor of WrapConn.
-// It is a net.Conn: Read,
-// Write and the deadlines behave as there, for threads and plain goroutines alike. An operation that waits blocks only
-// its caller. Reads take turns, and so do
-// writes; a read and a write run at the same time. Errors are *net.OpError, or io.EOF;
-// errors.Is finds net.ErrClosed and os.ErrDeadlineExceeded in them.
+// Conn is a stream of bytes: a tcp or unix socket, one end of SocketPair or Pipe, or a descriptor of WrapConn. It is a
+// net.Conn: Read, Write and the deadlines behave as there, for threads and plain goroutines alike. An operation that
+// waits blocks only its caller. Reads take turns, and so do writes; a read and a write run at the same time. Errors are
+// *net.OpError, or io.EOF; errors.Is finds net.ErrClosed and os.ErrDeadlineExceeded in them.
 //
 // A Conn without references that was not closed stays open.
 type Conn struct{ descriptor }
@@ -58,7 +56,8 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, c.fail("write", err)
 }
 
-// Readv is Read into the pieces of bufs in their order, in one system call: into the first 64 pieces that are not empty.
+// Readv is Read into the pieces of bufs in their order, in one system call: into the first 64 pieces that are not
+// empty.
 func (c *Conn) Readv(bufs [][]byte) (n int, err error) {
 	room := false
 	err = c.do(&c.rd, "readv", func(fd int) (errno syscall.Errno) {

@@ -92,8 +92,8 @@ func (d *descriptor) do(dir *direction, call string, f func(fd int) syscall.Errn
 	}
 }
 
-// wait blocks the calling thread until something may have happened in a direction, whose
-// mu the caller holds. It is a cancellation point: callers release their locks by defer.
+// wait blocks the calling thread until something may have happened in a direction, whose mu the caller holds. It is a
+// cancellation point: callers release their locks by defer.
 func (d *descriptor) wait(dir *direction) error {
 	if err := d.watch(dir); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Dial connects to an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
-// net.Dial; an address without a host is one of the loopback interface. Dial blocks only its caller, until the peer's
-// system answers. It tries several addresses of one name one after the other. The error is a *net.OpError.
+// Dial connects to an address: network "tcp", "tcp4", "tcp6" or "unix", address as for net.Dial; an address without a
+// host is one of the loopback interface. Dial blocks only its caller, until the peer's system answers. It tries several
+// addresses of one name one after the other. The error is a *net.OpError.
 func Dial(network, address string) (*Conn, error) { return defaultOrRefusing().Dial(network, address) }
 
-// DialContext is Dial until ctx is done: then the error is ctx's cause, or, past its
-// deadline, os.ErrDeadlineExceeded. Once it is made the connection does not depend on ctx.
+// DialContext is Dial until ctx is done: then the error is ctx's cause, or, past its deadline, os.ErrDeadlineExceeded.
+// Once it is made the connection does not depend on ctx.
 func DialContext(ctx context.Context, network, address string) (*Conn, error) {
 	return defaultOrRefusing().DialContext(ctx, network, address)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// direction is one direction of a descriptor: reading (and accepting), or writing (and
-// connecting). Its operations take turns under mu; among them at most one waits, for any bit of news.
+// direction is one direction of a descriptor: reading (and accepting), or writing (and connecting). Its operations take
+// turns under mu; among them at most one waits, for any bit of news.
 //
 //	user                              poller, timer, Close
 //	1 clear ready                     a the edge, the end of the time, the close

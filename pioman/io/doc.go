@@ -18,10 +18,10 @@
 //	stop()
 //
 // The folder is called io, the package pio, so that it can stand beside package io: import pio
-// "github.com/pm2-go/pm2/pioman/io". Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for
-// plain goroutines. The kernel announces nothing of files on disks: a thread reads and writes them by package os, within
-// marcel.Blocking. The package answers PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs that come
-// from PIOMan.
+// "github.com/pm2-go/pm2/pioman/io". Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and
+// for plain goroutines. The kernel announces nothing of files on disks: a thread reads and writes them by package os,
+// within marcel.Blocking. The package answers PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs
+// that come from PIOMan.
 //
 // # How a read waits
 //
@@ -39,16 +39,15 @@
 //	                            descriptor is its one Source, inside the
 //	                            engine's own epoll
 //
-// direction.go says why no edge gets lost. A reactor calls epoll_wait only
-// while a thread waits for one of its descriptors: otherwise its task is one load.
-// For the engine any number of descriptors is one task and one source. An
+// direction.go says why no edge gets lost. A reactor calls epoll_wait only while a thread waits for one of its
+// descriptors: otherwise its task is one load. For the engine any number of descriptors is one task and one source. An
 // operation that need not wait is one system call, without epoll.
 //
 // # Closing
 //
-// Close ends all waits with net.ErrClosed, waits until all operations have left, and only then closes the descriptor: no
-// operation can meet another file under the same number (internal/shelf, Uses). An event that the
-// kernel has reported before finds no descriptor, or makes the user of the next one with that number try once more.
+// Close ends all waits with net.ErrClosed, waits until all operations have left, and only then closes the descriptor:
+// no operation can meet another file under the same number (internal/shelf, Uses). An event that the kernel has
+// reported before finds no descriptor, or makes the user of the next one with that number try once more.
 //
 // # Guarantees
 //
@@ -61,6 +60,6 @@
 //   - Reads of one descriptor take turns, and so do writes: each is whole.
 //   - A waiter holds no lock but that of its direction of the descriptor.
 //
-// With the engine explicit (pioman.Enable not called) everything works, too: waiters
-// poll, for up to 1.5 ms, and then one of them sleeps in the kernel for all.
+// With the engine explicit (pioman.Enable not called) everything works, too: waiters poll, for up to 1.5 ms, and then
+// one of them sleeps in the kernel for all.
 package pio

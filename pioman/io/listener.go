@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Listener accepts connections. It is a net.Listener, so http.Server and others run on
-// it. Errors are *net.OpError. A Listener without references that was not closed stays open.
+// Listener accepts connections. It is a net.Listener, so http.Server and others run on it. Errors are *net.OpError. A
+// Listener without references that was not closed stays open.
 type Listener struct{ descriptor }
 
 var (
@@ -20,9 +20,9 @@ var (
 	_ syscall.Conn = (*Listener)(nil)
 )
 
-// Listen listens at an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
-// net.Listen, except that without a host it is the loopback interface; "0.0.0.0" and
-// "[::]" (IPv4 as well) mean all interfaces, port 0 a free one. Close removes a unix socket's file.
+// Listen listens at an address: network "tcp", "tcp4", "tcp6" or "unix", address as for net.Listen, except that without
+// a host it is the loopback interface; "0.0.0.0" and "[::]" (IPv4 as well) mean all interfaces, port 0 a free one.
+// Close removes a unix socket's file.
 func Listen(network, address string) (*Listener, error) {
 	return defaultOrRefusing().Listen(network, address)
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Reactor connects descriptors with one progress engine: a single task polls for all of
-// them, a single source announces their events to the engine's sleeper. Most programs use the
-// default one, through the package's functions. All methods are safe for
-// concurrent use, by threads and plain goroutines.
+// Reactor connects descriptors with one progress engine: a single task polls for all of them, a single source announces
+// their events to the engine's sleeper. Most programs use the default one, through the package's functions. All methods
+// are safe for concurrent use, by threads and plain goroutines.
 type Reactor struct {
 	engine *pioman.Engine
 	epoll  int // the set of the descriptors for which threads have waited
@@ -23,8 +22,8 @@ type Reactor struct {
 
 	mu      marcel.Mutex // guards refusal, and changes of descriptors
 	refusal error        // why it takes no descriptors: it is closed, or could not be made; nil: it takes some
-	// The descriptors by their numbers; adopt replaces it by a longer one, under mu. If the poller handles an event late,
-	// when its number belongs to another descriptor, the user of that one calls the kernel once in vain.
+	// The descriptors by their numbers; adopt replaces it by a longer one, under mu. If the poller handles an event
+	// late, when its number belongs to another descriptor, the user of that one calls the kernel once in vain.
 	descriptors atomic.Pointer[[]atomic.Pointer[descriptor]]
 
 	_             [line]byte
@@ -35,8 +34,8 @@ type Reactor struct {
 	events [64]unix.EpollEvent // only poll uses it
 }
 
-// NewReactor makes a reactor on an engine; nil: the default one. It takes an epoll
-// descriptor, and a task of the engine, until Close.
+// NewReactor makes a reactor on an engine; nil: the default one. It takes an epoll descriptor, and a task of the
+// engine, until Close.
 func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	if e == nil {
 		e = pioman.Default()
@@ -66,8 +65,7 @@ var defaultReactor struct {
 	r  *Reactor
 }
 
-// Default returns the reactor on pioman's default engine, which the package's functions
-// use. It is never closed.
+// Default returns the reactor on pioman's default engine, which the package's functions use. It is never closed.
 func Default() (r *Reactor, err error) {
 	defaultReactor.mu.Lock()
 	defer defaultReactor.mu.Unlock()
@@ -86,8 +84,8 @@ func defaultOrRefusing() *Reactor {
 	return r
 }
 
-// Close closes all descriptors of the reactor, whose waiters end with net.ErrClosed, and
-// takes the reactor off its engine. Close again returns net.ErrClosed.
+// Close closes all descriptors of the reactor, whose waiters end with net.ErrClosed, and takes the reactor off its
+// engine. Close again returns net.ErrClosed.
 func (r *Reactor) Close() error {
 	r.mu.Lock()
 	ended, all := r.refusal, *r.descriptors.Load()
@@ -135,8 +133,8 @@ func (r *Reactor) forget(d *descriptor) {
 	(*r.descriptors.Load())[d.fd].Store(nil)
 }
 
-// poll is the task's handler: it gets the kernel's events, if a thread
-// waits for some, and passes them on. One poller at a time calls it.
+// poll is the task's handler: it gets the kernel's events, if a thread waits for some, and passes them on. One poller
+// at a time calls it.
 func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	if r.waiters.Load() == 0 && !r.mayBeReadable.Load() {
 		return pioman.Again
@@ -159,8 +157,8 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	return status
 }
 
-// reactorSource is the reactor as a pioman.Source: the epoll descriptor is
-// readable once the kernel has an event for a descriptor in the set.
+// reactorSource is the reactor as a pioman.Source: the epoll descriptor is readable once the kernel has an event for a
+// descriptor in the set.
 type reactorSource Reactor
 
 // Descriptor implements pioman.Source.
@@ -169,6 +167,6 @@ func (src *reactorSource) Descriptor() int { return src.epoll }
 // Arm implements pioman.Source.
 func (src *reactorSource) Arm() bool { return true }
 
-// Disarm implements pioman.Source. It makes the poll that follows take the events
-// even if no thread waits: otherwise they would end each sleep.
+// Disarm implements pioman.Source. It makes the poll that follows take the events even if no thread waits: otherwise
+// they would end each sleep.
 func (src *reactorSource) Disarm() { src.mayBeReadable.Store(true) }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls of the hot paths. None of them blocks, since the descriptors are
-// non-blocking. So the Go scheduler is not told of them (syscall.RawSyscall), unless so
-// many bytes are to be copied that a garbage collection might have to wait for the call.
+// The system calls of the hot paths. None of them blocks, since the descriptors are non-blocking. So the Go scheduler
+// is not told of them (syscall.RawSyscall), unless so many bytes are to be copied that a garbage collection might have
+// to wait for the call.
 
 // rawMost is how many bytes a call that the Go scheduler does not know of copies at most: a few microseconds.
 const rawMost = 16 << 10
@@ -38,8 +38,8 @@ func transfer(call uintptr, fd int, p []byte) (int, syscall.Errno) {
 	return max(int(n), 0), errno
 }
 
-// traced makes the call through the standard library, which tells the race detector
-// that what was done before a write is seen after the read.
+// traced makes the call through the standard library, which tells the race detector that what was done before a write
+// is seen after the read.
 func traced(call uintptr, fd int, p []byte) (n int, errno syscall.Errno) {
 	f := syscall.Read
 	if call == unix.SYS_WRITE {

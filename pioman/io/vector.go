@@ -25,8 +25,8 @@ func (s *direction) vector(bufs [][]byte, skip int) []unix.Iovec {
 	return s.vec[:n]
 }
 
-// advance returns bufs without the pieces within the first n bytes, and without empty pieces after them; skip is how many
-// bytes of the first piece that is left belong to the n.
+// advance returns bufs without the pieces within the first n bytes, and without empty pieces after them; skip is how
+// many bytes of the first piece that is left belong to the n.
 func advance(bufs [][]byte, n int) (rest [][]byte, skip int) {
 	for len(bufs) > 0 && n >= len(bufs[0]) {
 		n -= len(bufs[0])

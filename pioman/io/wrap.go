@@ -10,10 +10,10 @@ import (
 )
 
 // WrapConn and WrapListener duplicate the descriptor of a syscall.Conn, such as an *os.File or a *net.TCPConn. The
-// original stays its owner's, which may close it at once or use it on; closing one leaves the other open. Both share the
-// open file: its data, and the flag O_NONBLOCK, which wrapping sets (an *os.File of os.Pipe and the sockets of package
-// net have it already; a terminal has it then for all processes that share it). If a program clears the flag again, reads
-// and writes block their VPs.
+// original stays its owner's, which may close it at once or use it on; closing one leaves the other open. Both share
+// the open file: its data, and the flag O_NONBLOCK, which wrapping sets (an *os.File of os.Pipe and the sockets of
+// package net have it already; a terminal has it then for all processes that share it). If a program clears the flag
+// again, reads and writes block their VPs.
 
 // WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or another file that epoll can
 // watch. For a file on a disk it fails: a thread reads that by package os, within marcel.Blocking.
@@ -62,8 +62,8 @@ var (
 )
 
 // duplicate returns a second descriptor of the same open file, sets that to non-blocking, and returns its kind: "tcp",
-// "unix", "pipe" or "file". listener says whether it must listen, or must not. The number of the descriptor is 3 or more,
-// so that a program with closed standard streams does not print into it.
+// "unix", "pipe" or "file". listener says whether it must listen, or must not. The number of the descriptor is 3 or
+// more, so that a program with closed standard streams does not print into it.
 func duplicate(c syscall.Conn, listener bool) (fd int, network string, err error) {
 	rc, err := c.SyscallConn()
 	if err != nil {

@@ -65,7 +65,7 @@ type Seat struct {
 	next   uintptr // the g to which HandOver hands over
 }
 
-// Parked tells whether the goroutine has parked since Leave.
+// Parked reports whether the goroutine has parked since Leave.
 func (s *Seat) Parked() bool { return loadAcquire(&s.parked) != 0 }
 
 // Leave says that the goroutine is not parked any more; the goroutine itself calls it, or the one that resumes it.
@@ -114,5 +114,6 @@ func handOver(g, seat unsafe.Pointer) bool {
 	return true
 }
 
-// Traced tells whether an execution trace is being taken. It looks at two signs, because each alone misses some traces.
+// Traced reports whether an execution trace is being taken. It looks at two signs, because each alone misses some
+// traces.
 func Traced() bool { return trace.IsEnabled() || traceBufs() }

@@ -1,21 +1,18 @@
-// Package direct switches goroutines straight from stack to stack, on one OS thread and
-// without the Go scheduler.
+// Package direct switches goroutines straight from stack to stack, on one OS thread and without the Go scheduler.
 //
 //	direct.Switch(next)   the caller parks, next goes on: 15 ns
 //
-// It does what the runtime does for a coroutine switch, in thirty instructions of its own:
-// it saves the caller in its g, hands the OS thread and the lock on it to next, changes the
-// status of both, and loads next's stack. On the same ground an OS thread is taken back from
-// a goroutine that blocks in Go (Repossess), and a goroutine that never yields is stopped by
-// the runtime's own asynchronous preemption and resumed by Switch (AskStop, ClaimStopped).
+// It does what the runtime does for a coroutine switch, in thirty instructions of its own: it saves the caller in its
+// g, hands the OS thread and the lock on it to next, changes the status of both, and loads next's stack. On the same
+// ground an OS thread is taken back from a goroutine that blocks in Go (Repossess), and a goroutine that never yields
+// is stopped by the runtime's own asynchronous preemption and resumed by Switch (AskStop, ClaimStopped).
 //
-// All of it depends on where the runtime keeps things: offsets.go has that, for the Go
-// releases that it names. Supported compares the running program with it. On other releases,
-// other systems, arm64 with cgo, and with the build tag portable, Supported is false, and
-// goroutines are switched by HandOver, through the Go scheduler.
+// All of it depends on where the runtime keeps things: offsets.go has that, for the Go releases that it names.
+// Supported compares the running program with it. On other releases, other systems, arm64 with cgo, and with the build
+// tag portable, Supported is false, and goroutines are switched by HandOver, through the Go scheduler.
 //
-// Words: a g is the address of a goroutine's descriptor, an m that of an OS thread's. Both
-// stay where they are for the life of the process.
+// Words: a g is the address of a goroutine's descriptor, an m that of an OS thread's. Both stay where they are for the
+// life of the process.
 //
 // The rules, each of which has a test:
 //

@@ -2,11 +2,10 @@
 
 package direct
 
-// Where Go 1.26 and 1.27 keep things, on amd64 and arm64 alike, with and without the race
-// detector: bytes from the start of the structure. The test TestOffsets compares them with
-// the DWARF of a test binary. The assembly reads them from go_asm.h. Of Go's experiments
-// greenteagc moves one; staticlockranking moves more, and under runtimesecret a switch has
-// registers to erase: with these two, and with the build tag valgrind, there is the portable mode only.
+// Where Go 1.26 and 1.27 keep things, on amd64 and arm64 alike, with and without the race detector: bytes from the
+// start of the structure. The test TestOffsets compares them with the DWARF of a test binary. The assembly reads them
+// from go_asm.h. Of Go's experiments greenteagc moves one; staticlockranking moves more, and under runtimesecret a
+// switch has registers to erase: with these two, and with the build tag valgrind, there is the portable mode only.
 const (
 	gM                 = 48
 	gSp                = 56 // of g.sched

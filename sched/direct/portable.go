@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Where goroutines cannot be switched directly only HandOver, Park and Ready work. The rest
-// is here so that callers compile; it is never called, since Supported says no.
+// Where goroutines cannot be switched directly only HandOver, Park and Ready work. The rest is here so that callers
+// compile; it is never called, since Supported says no.
 
 const waitReason = 38 // "coroutine", in Go 1.26
 

@@ -4,9 +4,9 @@ package direct
 
 import "unsafe"
 
-// Queued tells whether another goroutine is ready in the queue of the caller's P: it runs once the caller blocks, yields, or has
-// computed for 10 ms. It is five loads; what they read may be over in the next moment. A goroutine in the queue that all Ps
-// share does not count.
+// Queued reports whether another goroutine is ready in the queue of the caller's P: it runs once the caller blocks,
+// yields, or has computed for 10 ms. It is five loads; what they read may be over in the next moment. A goroutine in
+// the queue that all Ps share does not count.
 //
 //go:norace
 func Queued() bool {

@@ -17,20 +17,19 @@ const waitReason = waitSwitched
 // Current returns the g of the calling goroutine.
 func Current() uintptr
 
-// Machine returns the m on which the caller runs. It stays the same while the caller is
-// locked to its OS thread.
+// Machine returns the m on which the caller runs. It stays the same while the caller is locked to its OS thread.
 //
 //go:norace
 //go:nosplit
 func Machine() uintptr { return load(Current() + gM) }
 
-// Locks returns how often the caller's OS thread is locked: 1 for once, by
-// runtime.LockOSThread, and Held by Hold; the upper half counts callbacks from C.
+// Locks returns how often the caller's OS thread is locked: 1 for once, by runtime.LockOSThread, and Held by Hold; the
+// upper half counts callbacks from C.
 func Locks() uint64
 
-// Hold locks the calling goroutine to its OS thread Held times at once, as Switch, Repossess and ClaimStopped require. So code
-// that calls runtime.UnlockOSThread once too often does not unlock it: else the Go runtime would begin to clone the OS thread,
-// with the one CPU to which it is bound.
+// Hold locks the calling goroutine to its OS thread Held times at once, as Switch, Repossess and ClaimStopped require.
+// So code that calls runtime.UnlockOSThread once too often does not unlock it: else the Go runtime would begin to clone
+// the OS thread, with the one CPU to which it is bound.
 //
 //go:norace
 func Hold() {
@@ -51,23 +50,23 @@ func Unhold() {
 //go:norace
 func Rehold() { *lockedExt() = Held }
 
-// lockedExt returns the runtime's count of locks of the caller's OS thread, to which the caller must be locked. Only the goroutine
-// on that OS thread writes it, in an order that the race detector does not know, since the runtime uses OS threads again.
+// lockedExt returns the runtime's count of locks of the caller's OS thread, to which the caller must be locked. Only
+// the goroutine on that OS thread writes it, in an order that the race detector does not know, since the runtime uses
+// OS threads again.
 //
 //go:norace
 func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
 
-// Marked tells whether the calling goroutine has profiler labels, has called
+// Marked reports whether the calling goroutine has profiler labels, has called
 // debug.SetPanicOnFault, or is not locked to its OS thread by Hold alone.
 func Marked() bool
 
-// Status returns what g does: a value of the list above, or another one of the runtime's. A
-// hint.
+// Status returns what g does: a value of the list above, or another one of the runtime's. A hint.
 //
 //go:norace
 func Status(gp uintptr) uint32 { return loadAcquire((*uint32)(address(gp+gStatus))) &^ scanBit }
 
-// ByChoice tells whether gp waits because of its own code (a channel, sync, time.Sleep, net), not for
+// ByChoice reports whether gp waits because of its own code (a channel, sync, time.Sleep, net), not for
 // the collector. A hint.
 //
 //go:norace
@@ -89,14 +88,14 @@ func ownIfThere() func() unsafe.Pointer {
 	return ownOf
 }
 
-// SetOwn leaves p on g: the caller's, or one that is parked. What p points to must be kept alive
-// by something else, and p be taken back by a nil before g ends, as the runtime uses it again.
+// SetOwn leaves p on g: the caller's, or one that is parked. What p points to must be kept alive by something else, and
+// p be taken back by a nil before g ends, as the runtime uses it again.
 //
 //go:norace
 func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uintptr(p) }
 
-// traceBufs tells whether the caller's OS thread has a buffer of a trace. The runtime writes these words in an order that the race
-// detector does not know; a reading that is out of date is as good as one a moment ago.
+// traceBufs reports whether the caller's OS thread has a buffer of a trace. The runtime writes these words in an order
+// that the race detector does not know; a reading that is out of date is as good as one a moment ago.
 //
 //go:norace
 func traceBufs() bool {
@@ -104,9 +103,9 @@ func traceBufs() bool {
 	return load(m+mTraceBufs)|load(m+mTraceBufsUp) != 0
 }
 
-// Recording tells whether an execution trace is being taken, and sets *r if so. The caller asks Recording before each
-// Switch, because Switch detects a trace only by the OS thread's trace buffer, which may not exist yet. Recording returns
-// false if the caller holds a further lock of its OS thread; Switch then refuses.
+// Recording reports whether an execution trace is being taken, and sets *r if so. The caller asks Recording before each
+// Switch, because Switch detects a trace only by the OS thread's trace buffer, which may not exist yet. Recording
+// returns false if the caller holds a further lock of its OS thread; Switch then refuses.
 func Recording(r *Refusal) bool { return trace.IsEnabled() && recorded(r) }
 
 // recorded is Recording while a trace is being taken.
@@ -127,28 +126,26 @@ func Try(next uintptr) Refusal {
 	return *r
 }
 
-// Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and
-// gives it to base, which is parked: base is to be readied. g goes on as a goroutine like
-// any other. True: done, and *id is lost. It refuses if g does not wait, waits for the
-// collector, or if *inside is not 0.
+// Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and gives it to base, which is
+// parked: base is to be readied. g goes on as a goroutine like any other. True: done, and *id is lost. It refuses if g
+// does not wait, waits for the collector, or if *inside is not 0.
 //
 //go:noescape
 func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool
 
-// Deprive writes holder to *word while g is held in its status (Waiting or Syscall), unless
-// *inside is not 0. g keeps its OS thread.
+// Deprive writes holder to *word while g is held in its status (Waiting or Syscall), unless *inside is not 0. g keeps
+// its OS thread.
 //
 //go:noescape
 func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) bool
 
-// AskStop asks that g, which runs, be stopped at its next safe point. SIGURG to its OS
-// thread has to follow, then ClaimStopped until that says something else than NotStopped;
-// Withdraw takes it back.
+// AskStop asks that g, which runs, be stopped at its next safe point. SIGURG to its OS thread has to follow, then
+// ClaimStopped until that says something else than NotStopped; Withdraw takes it back.
 //
 //go:noescape
 func AskStop(gp uintptr) bool
 
-// AskedToStop tells whether g has been asked to stop, by AskStop or the collector, and has not done
+// AskedToStop reports whether g has been asked to stop, by AskStop or the collector, and has not done
 // so yet. A hint.
 //
 //go:norace
@@ -179,7 +176,7 @@ func BondsOf(gp uintptr) (b Bonds) {
 	return b
 }
 
-// StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime. Such a g
+// StoppedInRuntime reports whether g, which has been stopped, was in a function of the runtime. Such a g
 // may hold a lock for which others wait, such as the collector. A g that was stopped at an
 // asynchronous safe point is not in the runtime; one that was stopped at a function call may be.
 //
@@ -192,8 +189,8 @@ func StoppedInRuntime(gp uintptr) bool {
 	return f == nil || strings.HasPrefix(f.Name(), "runtime.") || strings.HasPrefix(f.Name(), "internal/runtime/")
 }
 
-// Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be
-// readied. It does nothing if another one holds g at this moment.
+// Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be readied. It does nothing if
+// another one holds g at this moment.
 //
 //go:noescape
 func Withdraw(gp uintptr) (stopped bool)
@@ -206,7 +203,8 @@ func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
 //go:noescape
 func take(parent uint64, pc uintptr) uintptr
 
-// startpc returns where the calling goroutine began. The runtime, which the race detector does not see, wrote it before that.
+// startpc returns where the calling goroutine began. The runtime, which the race detector does not see, wrote it before
+// that.
 //
 //go:norace
 func startpc() uintptr { return load(Current() + gStartpc) }
@@ -253,9 +251,9 @@ func passLock(gp, next uintptr)
 
 var supported = sync.OnceValue(behaves)
 
-// Supported tells whether this program can switch goroutines directly: its Go release keeps
-// things where offsets.go says, as far as can be seen by trying. In a bubble of testing/synctest
-// it says no, since the runtime counts there how many wait.
+// Supported reports whether this program can switch goroutines directly: its Go release keeps things where offsets.go
+// says, as far as can be seen by trying. In a bubble of testing/synctest it says no, since the runtime counts there how
+// many wait.
 func Supported() bool { return load(Current()+gBubble) == 0 && supported() }
 
 // behaves tries what the offsets are for, on goroutines of its own. It reads before it writes.
@@ -277,8 +275,8 @@ func behaves() bool {
 	return ok
 }
 
-// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and tells whether it finds what
-// must be there.
+// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and tells whether it
+// finds what must be there.
 func looksRight() bool {
 	g, m := Current(), Machine()
 	if g == 0 || m == 0 || load(m+mCurg) != g || load(m+mLockedg) != g || load(g+gLockedm) != m || Locks() != 1 {

@@ -8,9 +8,8 @@ import "unsafe"
 // only behind a func value: the address of a word with the code's. A call of an assembly function by its name
 // passes all of them through memory, and reads the g from thread-local storage.
 var (
-	// Switch parks the calling goroutine and continues next on the caller's OS thread. It
-	// returns when the caller has been resumed, and else at once, with the reason in *r, to
-	// which it writes nothing otherwise.
+	// Switch parks the calling goroutine and continues next on the caller's OS thread. It returns when the caller has
+	// been resumed, and else at once, with the reason in *r, to which it writes nothing otherwise.
 	Switch = behind[func(next uintptr, r *Refusal)](switchToAt())
 
 	ownOf = behind[func() unsafe.Pointer](ownAt())

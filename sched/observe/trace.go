@@ -12,9 +12,8 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// Trace is what StopTrace returns: a row of events for each VP, in the order of
-// their numbers, and one for what happened without a VP: on the clock, on
-// goroutines, in threads whose VP was away.
+// Trace is what StopTrace returns: a row of events for each VP, in the order of their numbers, and one for what
+// happened without a VP: on the clock, on goroutines, in threads whose VP was away.
 type Trace struct {
 	PID         int
 	Begin, End  int64 // ns of CLOCK_MONOTONIC, which all processes of a host share
@@ -22,8 +21,8 @@ type Trace struct {
 	Description string // of the process; for the program that shows the trace
 }
 
-// TraceRow has the events of one VP, sorted by the time at which they were
-// recorded, which for a slice is its end. Their times are ns of CLOCK_MONOTONIC.
+// TraceRow has the events of one VP, sorted by the time at which they were recorded, which for a slice is its end.
+// Their times are ns of CLOCK_MONOTONIC.
 type TraceRow struct {
 	VP     int // -1: without a VP
 	CPU    int
@@ -105,10 +104,9 @@ func (o *observer) change(do func()) {
 	c.Leave()
 }
 
-// StartTrace begins to record what happens on s. Each VP has a ring of its own, in
-// which the newest events overwrite the oldest; recording takes some 20 ns an event
-// and allocates nothing. ErrTracing if a trace is being recorded already, ErrStopped if
-// nothing can happen any more. It does not block.
+// StartTrace begins to record what happens on s. Each VP has a ring of its own, in which the newest events overwrite
+// the oldest; recording takes some 20 ns an event and allocates nothing. ErrTracing if a trace is being recorded
+// already, ErrStopped if nothing can happen any more. It does not block.
 func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 	if s.Stopping() {
 		return sched.ErrStopped
@@ -140,9 +138,8 @@ func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 	return nil
 }
 
-// StopTrace ends what StartTrace began and returns what was recorded.
-// ErrNotTracing if there is nothing to end. It does not block; it allocates what
-// it returns.
+// StopTrace ends what StartTrace began and returns what was recorded. ErrNotTracing if there is nothing to end. It does
+// not block; it allocates what it returns.
 func StopTrace(s *sched.Scheduler) (*Trace, error) {
 	o := observerOf(s)
 	var t *recorder
@@ -157,9 +154,8 @@ func StopTrace(s *sched.Scheduler) (*Trace, error) {
 	return t.export(s), nil
 }
 
-// ReadTrace returns what has been recorded so far. The recording pauses meanwhile, some
-// milliseconds: what happens then is missing. ErrTracing if another ReadTrace is at it.
-// Otherwise as StopTrace.
+// ReadTrace returns what has been recorded so far. The recording pauses meanwhile, some milliseconds: what happens then
+// is missing. ErrTracing if another ReadTrace is at it. Otherwise as StopTrace.
 func ReadTrace(s *sched.Scheduler) (*Trace, error) {
 	t := observerOf(s).tracer.Load()
 	if t == nil {
@@ -203,8 +199,7 @@ func (t *recorder) row(vp, cpu int, r *eventRing, end clockPair) TraceRow {
 	return TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: events}
 }
 
-// clockPair is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of
-// them convert what lies between.
+// clockPair is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of them convert what lies between.
 type clockPair struct{ cycles, ns int64 }
 
 func readClocks() clockPair {
@@ -224,11 +219,10 @@ func (a clockPair) convert(b clockPair, cycles int64) int64 {
 	return a.ns + asm.Nanos(cycles-a.cycles)
 }
 
-// eventRing holds the latest events of one row of a trace. Exactly one party at a
-// time adds: the holder of the VP, or, for the row of those without a VP, the one that has
-// the lock of the tracer. The one that stops the trace reads while a holder that had found
-// the tracer just before may still add one event. It goes to place n, which is the
-// oldest event's if the ring is full: the reader leaves that one out.
+// eventRing holds the latest events of one row of a trace. Exactly one party at a time adds: the holder of the VP, or,
+// for the row of those without a VP, the one that has the lock of the tracer. The one that stops the trace reads while
+// a holder that had found the tracer just before may still add one event. It goes to place n, which is the oldest
+// event's if the ring is full: the reader leaves that one out.
 type eventRing struct {
 	n      atomic.Uint64 // events so far: stored after the event, loaded before the events are read
 	mask   uint64        // the number of places, less 1

@@ -16,16 +16,17 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// tally is the work of the thread that runs on a co. The holder of the VP on which the thread begins or stops running writes it,
-// and any thread may read it:
+// tally is the work of the thread that runs on a co. The holder of the VP on which the thread begins or stops running
+// writes it, and any thread may read it:
 //
 //	gen 0, or another thread's ── the thread is put on a VP: enter ────► runs: startedAt is set
 //	runs ── its VP runs another thread, or none: the thread blocks,
 //	        yields, ends or is seized: leave ──────────────────────────► waits: stoppedAt is set
 //	waits ─ enter ─────────────────────────────────────────────────────► runs
 //
-// observer.runs names the tally for which the VP has still to call leave. After a seizure another VP may call enter before the
-// seizer has called leave: a time is then wrong by these few instructions, and both VPs write. Hence the fields are atomic.
+// observer.runs names the tally for which the VP has still to call leave. After a seizure another VP may call enter
+// before the seizer has called leave: a time is then wrong by these few instructions, and both VPs write. Hence the
+// fields are atomic.
 type tally struct {
 	gen         atomic.Uint64 // the number of the thread
 	epoch       atomic.Uint32 // observer.epoch when the tally began
@@ -44,10 +45,9 @@ type running struct {
 	_     [112]byte
 }
 
-// CountThreads switches on or off that the work of each thread of s is counted: see
-// sched.ThreadInfo.Work. Off, as it is at first, it costs nothing; on, some 20 ns a switch and 120 bytes for each
-// co, and threads do not spin for a wake before they leave their VP (as
-// while a trace is recorded). To switch it on again begins anew. It does not block.
+// CountThreads switches on or off that the work of each thread of s is counted: see sched.ThreadInfo.Work. Off, as it
+// is at first, it costs nothing; on, some 20 ns a switch and 120 bytes for each co, and threads do not spin for a wake
+// before they leave their VP (as while a trace is recorded). To switch it on again begins anew. It does not block.
 func CountThreads(s *sched.Scheduler, on bool) {
 	o := observerOf(s)
 	o.change(func() {
@@ -138,9 +138,9 @@ func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) 
 	return w
 }
 
-// WriteThreads writes a list of threads for a person, one in a line: number,
-// name, state, what it waits for, VP, where it stands in line (see sched.ThreadInfo.On), and its work, if that of any is counted.
-// It quotes a name that a terminal might take for more than letters, for the list may be another program's.
+// WriteThreads writes a list of threads for a person, one in a line: number, name, state, what it waits for, VP, where
+// it stands in line (see sched.ThreadInfo.On), and its work, if that of any is counted. It quotes a name that a
+// terminal might take for more than letters, for the list may be another program's.
 func WriteThreads(w io.Writer, all []sched.ThreadInfo) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	counts := slices.ContainsFunc(all, func(i sched.ThreadInfo) bool { return i.Work.Switches > 0 })

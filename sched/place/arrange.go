@@ -7,8 +7,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Entities lists what is directly in b: first the bubbles, in order of insertion, then
-// the threads, in no order.
+// Entities lists what is directly in b: first the bubbles, in order of insertion, then the threads, in no order.
 func (b *Bubble) Entities() []Entity {
 	c := b.visit()
 	all := make([]Entity, 0, len(b.bubbles)+len(b.threads))
@@ -22,13 +21,14 @@ func (b *Bubble) Entities() []Entity {
 	return all
 }
 
-// HasPolicy tells whether b has a policy of its own: then the policy of the bubble that contains b does not take b apart.
+// HasPolicy reports whether b has a policy of its own: then the policy of the bubble that contains b does not take b
+// apart.
 func (b *Bubble) HasPolicy() bool { return b.policy != nil }
 
-// Wake lets the threads of b run: it places b on the machine, and b's policy arranges it. If b is awake already it is arranged
-// anew. A bubble in another one is woken together with that; to wake it again arranges only the inner one. If b is in a bubble
-// that is not awake, Wake fails with ErrInBubble. Other errors: ErrNoBubble, ErrStopped. Wake blocks only while another call
-// arranges b.
+// Wake lets the threads of b run: it places b on the machine, and b's policy arranges it. If b is awake already it is
+// arranged anew. A bubble in another one is woken together with that; to wake it again arranges only the inner one. If
+// b is in a bubble that is not awake, Wake fails with ErrInBubble. Other errors: ErrNoBubble, ErrStopped. Wake blocks
+// only while another call arranges b.
 func (b *Bubble) Wake() error {
 	if err := b.usable(); err != nil {
 		return err
@@ -45,8 +45,7 @@ func (b *Bubble) Wake() error {
 	return b.wakeOn(on)
 }
 
-// WakeOn is Wake on an item: only VPs below run threads of b. Errors: ErrNoItem,
-// ErrNoBubble, ErrStopped.
+// WakeOn is Wake on an item: only VPs below run threads of b. Errors: ErrNoItem, ErrNoBubble, ErrStopped.
 func (b *Bubble) WakeOn(it *topo.Item) error {
 	n, err := b.nodeOf(it)
 	if err != nil {
@@ -94,8 +93,8 @@ func (b *Bubble) regroup() error {
 	return b.wakeOn(at)
 }
 
-// Place puts b, with all that is in it, on the run queue of an item, without calling its policy; but bubbles in it that have
-// policies of their own are woken there. Errors: ErrNoItem, ErrNoBubble, ErrStopped.
+// Place puts b, with all that is in it, on the run queue of an item, without calling its policy; but bubbles in it that
+// have policies of their own are woken there. Errors: ErrNoItem, ErrNoBubble, ErrStopped.
 func (b *Bubble) Place(it *topo.Item) error {
 	n, err := b.nodeOf(it)
 	if err != nil {
@@ -120,10 +119,10 @@ type Placement struct {
 	On     *topo.Item // nil: the entity, a bubble, is held
 }
 
-// Arrange places b, and what is in it at any depth, in one step: no thread runs where only an earlier entry of the plan has put
-// it. A bubble takes all that is in it along, and later entries can place that elsewhere. Bubbles with policies of their own,
-// other than b, are woken on the item instead. Entries for entities that are not in b any more, and for items without VPs, have
-// no effect.
+// Arrange places b, and what is in it at any depth, in one step: no thread runs where only an earlier entry of the plan
+// has put it. A bubble takes all that is in it along, and later entries can place that elsewhere. Bubbles with policies
+// of their own, other than b, are woken on the item instead. Entries for entities that are not in b any more, and for
+// items without VPs, have no effect.
 func (b *Bubble) Arrange(plan []Placement) {
 	b.arrange(func(m *moves) {
 		for _, p := range plan {
@@ -153,8 +152,8 @@ func (b *Bubble) arrange(do func(m *moves)) {
 	m.wakeOwn()
 }
 
-// put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the bubble that
-// is arranged, put only notes that b is to be woken on n. Under the lock of the bubbles.
+// put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the
+// bubble that is arranged, put only notes that b is to be woken on n. Under the lock of the bubbles.
 func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.b == b })
 	if n != nil && !top && b.policy != nil {

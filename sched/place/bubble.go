@@ -11,9 +11,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Bubble is a group of threads and of other bubbles that are to be scheduled
-// together, because they share data, or have to run at the same time. Bubbles nest;
-// a [Policy] maps the tree of bubbles onto the tree of the machine.
+// Bubble is a group of threads and of other bubbles that are to be scheduled together, because they share data, or have
+// to run at the same time. Bubbles nest; a [Policy] maps the tree of bubbles onto the tree of the machine.
 //
 //	bubbles:    ( ((t t)(t t)) ((t t)(t t)) )      spread over "numa:2 core:2 pu:1"
 //
@@ -22,22 +21,20 @@ import (
 //	            │ (t t)        (t t)      │ │ (t t)        (t t)      │
 //	            └─────────────────────────┘ └─────────────────────────┘
 //
-// A bubble is filled (Attr.Bubble, Insert), then woken; until then its threads do not
-// run. From then on each of them waits, when it is ready, on the run queue of the item
-// on which the policy has placed it, and only VPs below that item run it; thieves
-// leave it alone. A thread that is inserted later waits on the queue of its bubble's
-// item. A thread that runs when it is placed elsewhere, or held, goes there at its
-// next scheduling point.
+// A bubble is filled (Attr.Bubble, Insert), then woken; until then its threads do not run. From then on each of them
+// waits, when it is ready, on the run queue of the item on which the policy has placed it, and only VPs below that item
+// run it; thieves leave it alone. A thread that is inserted later waits on the queue of its bubble's item. A thread
+// that runs when it is placed elsewhere, or held, goes there at its next scheduling point.
 //
-// A thread does not pass its bubble on to those it spawns with Spawn: that costs
-// nothing. Use Attr.Bubble with Of the spawning thread.
+// A thread does not pass its bubble on to those it spawns with Spawn: that costs nothing. Use Attr.Bubble with Of the
+// spawning thread.
 //
-// All methods may be called from threads, goroutines and hooks, and do not block,
-// except Join and, for as long as another call arranges the same bubble, Wake.
+// All methods may be called from threads, goroutines and hooks, and do not block, except Join and, for as long as
+// another call arranges the same bubble, Wake.
 //
 // The idea and the policies are Marcel's (Thibault, Namyst, Wacrenier, Euro-Par 2007,
-// https://doi.org/10.1007/978-3-540-74466-5_6; Broquedis et al., ForestGOMP, IJPP
-// 2010, https://doi.org/10.1007/s10766-010-0136-3).
+// https://doi.org/10.1007/978-3-540-74466-5_6; Broquedis et al., ForestGOMP, IJPP 2010,
+// https://doi.org/10.1007/s10766-010-0136-3).
 type Bubble struct {
 	s      *sched.Scheduler
 	policy Policy       // nil: the policy of the bubble that contains it arranges it
@@ -77,7 +74,7 @@ var (
 	ErrNoBubble = errors.New("marcel: no such bubble")
 )
 
-// isMade tells whether NewBubble has made b: only then b has a scheduler.
+// isMade reports whether NewBubble has made b: only then b has a scheduler.
 func (b *Bubble) isMade() bool { return b != nil && b.s != nil }
 
 // usable tells why b cannot be placed on the machine.
@@ -91,8 +88,8 @@ func (b *Bubble) usable() error {
 	return nil
 }
 
-// visit begins an operation that must not block, and locks the bubbles of its scheduler. A
-// bubble that NewBubble has not made panics here, while nothing is held.
+// visit begins an operation that must not block, and locks the bubbles of its scheduler. A bubble that NewBubble has
+// not made panics here, while nothing is held.
 func (b *Bubble) visit() *sched.Co {
 	if !b.isMade() {
 		panic(ErrNoBubble.Error())
@@ -108,9 +105,8 @@ func (b *Bubble) leave(c *sched.Co) {
 	c.Leave()
 }
 
-// NewBubble makes an empty bubble that has not been woken, for threads of s. Policy
-// nil stands for the policy of the bubble it will be in; a bubble without either is
-// kept together on the item on which it is woken.
+// NewBubble makes an empty bubble that has not been woken, for threads of s. Policy nil stands for the policy of the
+// bubble it will be in; a bubble without either is kept together on the item on which it is woken.
 func NewBubble(s *sched.Scheduler, policy Policy) *Bubble {
 	b := &Bubble{s: s, policy: policy, hold: s.NewHold()}
 	b.at = b.hold
@@ -125,8 +121,8 @@ func Of(h sched.Thread) *Bubble {
 	return nil
 }
 
-// Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble,
-// ErrForeign, ErrBubbleClosed, ErrNoBubble.
+// Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble, ErrForeign, ErrBubbleClosed,
+// ErrNoBubble.
 func (b *Bubble) Insert(h sched.Thread) error {
 	if !b.isMade() {
 		return ErrNoBubble
@@ -177,8 +173,8 @@ func (b *Bubble) insert(h sched.Thread) error {
 	return nil
 }
 
-// addAlive adds n, which may be negative, to the number of threads in b and in the bubbles that contain it. It returns the
-// joiners of the bubbles that have no threads any more, for wake. Under the lock of the bubbles.
+// addAlive adds n, which may be negative, to the number of threads in b and in the bubbles that contain it. It returns
+// the joiners of the bubbles that have no threads any more, for wake. Under the lock of the bubbles.
 func (b *Bubble) addAlive(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {
 		b.alive += n
@@ -202,9 +198,8 @@ func (b *Bubble) removeThread(m *bubbleThread) (joined []*sched.Waiter) {
 	return b.addAlive(-1)
 }
 
-// Remove takes a thread out of b: from then on it waits on the own queue of the VP
-// where it last was, as one that has never been in a bubble. Errors: ErrNotInBubble,
-// ErrNoThread, ErrNoBubble.
+// Remove takes a thread out of b: from then on it waits on the own queue of the VP where it last was, as one that has
+// never been in a bubble. Errors: ErrNotInBubble, ErrNoThread, ErrNoBubble.
 func (b *Bubble) Remove(h sched.Thread) error {
 	switch {
 	case !b.isMade():
@@ -248,9 +243,8 @@ func wake(c *sched.Co, joined []*sched.Waiter) {
 	}
 }
 
-// InsertBubble puts a bubble into b. If b is awake it is woken there, and the policy
-// arranges b anew; if b is not awake it is held from now on. Errors: ErrInBubble also
-// if b is in it, ErrForeign, ErrBubbleClosed, ErrNoBubble.
+// InsertBubble puts a bubble into b. If b is awake it is woken there, and the policy arranges b anew; if b is not awake
+// it is held from now on. Errors: ErrInBubble also if b is in it, ErrForeign, ErrBubbleClosed, ErrNoBubble.
 func (b *Bubble) InsertBubble(child *Bubble) error {
 	switch {
 	case !b.isMade() || !child.isMade():
@@ -288,7 +282,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 	return err
 }
 
-// in tells whether b is o, or in it. Under the lock of the bubbles.
+// in reports whether b is o, or in it. Under the lock of the bubbles.
 func (b *Bubble) in(o *Bubble) bool {
 	for ; b != nil; b = b.parent {
 		if b == o {
@@ -298,9 +292,8 @@ func (b *Bubble) in(o *Bubble) bool {
 	return false
 }
 
-// RemoveBubble takes a bubble out of b. Its threads stay where they are placed, or
-// held, until it is woken again. Errors: ErrNotInBubble,
-// ErrNoBubble.
+// RemoveBubble takes a bubble out of b. Its threads stay where they are placed, or held, until it is woken again.
+// Errors: ErrNotInBubble, ErrNoBubble.
 func (b *Bubble) RemoveBubble(child *Bubble) error {
 	if !b.isMade() || !child.isMade() {
 		return ErrNoBubble
@@ -327,15 +320,14 @@ func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
 	return joined
 }
 
-// Join waits until no thread is in b, at any depth: all have ended, or have been
-// removed. It does not wake the bubble. It returns ErrJoinSelf to a thread of b,
-// ErrNoBubble.
+// Join waits until no thread is in b, at any depth: all have ended, or have been removed. It does not wake the bubble.
+// It returns ErrJoinSelf to a thread of b, ErrNoBubble.
 func (b *Bubble) Join() error {
 	_, err := b.join(nil)
 	return err
 }
 
-// TryJoin tells whether no thread is in b. err is the error that Join would return at once. It does
+// TryJoin reports whether no thread is in b. err is the error that Join would return at once. It does
 // not block.
 func (b *Bubble) TryJoin() (empty bool, err error) {
 	if !b.isMade() {
@@ -350,8 +342,7 @@ func (b *Bubble) TryJoin() (empty bool, err error) {
 	return empty, err
 }
 
-// JoinTimeout is Join for at most d: then empty is false and err nil. If d <= 0 it is
-// TryJoin.
+// JoinTimeout is Join for at most d: then empty is false and err nil. If d <= 0 it is TryJoin.
 func (b *Bubble) JoinTimeout(d time.Duration) (empty bool, err error) {
 	if d <= 0 {
 		return b.TryJoin()
@@ -362,8 +353,7 @@ func (b *Bubble) JoinTimeout(d time.Duration) (empty bool, err error) {
 	return empty, err
 }
 
-// JoinContext is Join until ctx is done: then empty is false, and err the cause, also if
-// no thread was in b.
+// JoinContext is Join until ctx is done: then empty is false, and err the cause, also if no thread was in b.
 func (b *Bubble) JoinContext(ctx context.Context) (empty bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
@@ -394,8 +384,8 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 	return true, nil
 }
 
-// Close refuses further threads and bubbles for b, and takes b out of the bubble that contains it, as RemoveBubble does. The
-// threads in b go on. A second Close has no effect.
+// Close refuses further threads and bubbles for b, and takes b out of the bubble that contains it, as RemoveBubble
+// does. The threads in b go on. A second Close has no effect.
 func (b *Bubble) Close() {
 	c := b.visit()
 	b.closed = true

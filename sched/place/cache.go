@@ -7,18 +7,15 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Cache is a Policy for threads that share data: each bubble in the one that it
-// arranges is kept whole, and on the queue of one cache, so that its threads run only
-// where they find each other's data. The caches are the innermost items with several
-// VPs (usually the cache of the last level; hardware threads of one core share that). The
-// heaviest bubbles are dealt out first, each to the cache with the least weight; a bubble
-// that has been placed before stays where it was as long as that is not overloaded. A
-// bubble is taken apart only if there are fewer than caches, or if it weighs more than a
-// fair share by half and consists of bubbles.
+// Cache is a Policy for threads that share data: each bubble in the one that it arranges is kept whole, and on the
+// queue of one cache, so that its threads run only where they find each other's data. The caches are the innermost
+// items with several VPs (usually the cache of the last level; hardware threads of one core share that). The heaviest
+// bubbles are dealt out first, each to the cache with the least weight; a bubble that has been placed before stays
+// where it was as long as that is not overloaded. A bubble is taken apart only if there are fewer than caches, or if it
+// weighs more than a fair share by half and consists of bubbles.
 //
-// When a VP has nothing to do, and on another cache at least two threads wait, it takes
-// over a whole bubble of at most half the weight there; if that cache has a single one,
-// half of the threads, which is when the bubble is split.
+// When a VP has nothing to do, and on another cache at least two threads wait, it takes over a whole bubble of at most
+// half the weight there; if that cache has a single one, half of the threads, which is when the bubble is split.
 //
 // The zero value is ready to use, for any number of bubbles.
 type Cache struct{ quiet }
@@ -66,7 +63,7 @@ func dealOut(b *Bubble, on *topo.Item, all []Entity, at []*topo.Item) {
 	b.Arrange(plan)
 }
 
-// hasBubbles tells whether a bubble is directly in b.
+// hasBubbles reports whether a bubble is directly in b.
 func hasBubbles(b *Bubble) bool {
 	return slices.ContainsFunc(b.Entities(), func(e Entity) bool { _, ok := e.(*Bubble); return ok })
 }
@@ -116,8 +113,7 @@ func threads(b *Bubble) (all []Entity) {
 	return all
 }
 
-// leaves lists what is kept whole in b: its threads, and bubbles that are not taken
-// apart any further.
+// leaves lists what is kept whole in b: its threads, and bubbles that are not taken apart any further.
 func leaves(b *Bubble) (all []Entity) {
 	for _, e := range b.Entities() {
 		if x, ok := e.(*Bubble); ok && !hasOwnPolicy(x) && hasBubbles(x) {

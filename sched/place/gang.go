@@ -8,11 +8,10 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Gang is a Policy for threads that make progress only together, such as those
-// that meet at barriers all the time (Ousterhout, ICDCS 1982: coscheduling). Each bubble
-// directly in the one that it arranges is a gang. The gangs take turns: in a time slice
-// the threads of one of them run, on all VPs of the item, and those of the others wait.
-// Threads that are directly in the outer bubble run all the time.
+// Gang is a Policy for threads that make progress only together, such as those that meet at barriers all the time
+// (Ousterhout, ICDCS 1982: coscheduling). Each bubble directly in the one that it arranges is a gang. The gangs take
+// turns: in a time slice the threads of one of them run, on all VPs of the item, and those of the others wait. Threads
+// that are directly in the outer bubble run all the time.
 //
 //	VP 0   a a a a │ b b b b │ c c c c │ a a a a
 //	VP 1   a a a a │ b b     │ c c c c │ a a a a      gangs a, b, c
@@ -34,8 +33,8 @@ type Gang struct {
 // DefaultGangSlice is the time slice of a Gang that was made without one.
 const DefaultGangSlice = 20 * time.Millisecond
 
-// NewGang makes a Gang with that time slice, or DefaultGangSlice if it is not positive.
-// It is rounded up to the clock's period (Config.Period).
+// NewGang makes a Gang with that time slice, or DefaultGangSlice if it is not positive. It is rounded up to the clock's
+// period (Config.Period).
 func NewGang(slice time.Duration) *Gang {
 	if slice <= 0 {
 		slice = DefaultGangSlice

@@ -8,10 +8,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Policy maps bubbles onto the machine. Spread, Cache, Gang, Steal and Explode are policies;
-// programs may have their own. For one bubble one method is called at a time. They
-// use the methods of the Bubble and its Entities (Arrange, Place, WakeOn, Hold, Weight,
-// Item, Relieve) and of its Scheduler (Parts, VPsOf, ReadyOn), and must not block.
+// Policy maps bubbles onto the machine. Spread, Cache, Gang, Steal and Explode are policies; programs may have their
+// own. For one bubble one method is called at a time. They use the methods of the Bubble and its Entities (Arrange,
+// Place, WakeOn, Hold, Weight, Item, Relieve) and of its Scheduler (Parts, VPsOf, ReadyOn), and must not block.
 type Policy interface {
 	// Wake places b on an item, and the threads and bubbles in b there or below, best with one Arrange
 	// that begins with b itself. What it does not place does not run. The thread that wakes b, or puts
@@ -23,9 +22,8 @@ type Policy interface {
 	// whether it has moved a thread to a queue that this VP looks at.
 	Idle(b *Bubble, vp int) bool
 
-	// Tick is called by the clock about once in Config.Period while b has threads, on an
-	// OS thread of its own; now is monotonic. It tells whether it needs more ticks even if
-	// nothing moves; else the clock sleeps then.
+	// Tick is called by the clock about once in Config.Period while b has threads, on an OS thread of its own; now is
+	// monotonic. It tells whether it needs more ticks even if nothing moves; else the clock sleeps then.
 	Tick(b *Bubble, now time.Duration) bool
 }
 
@@ -45,9 +43,9 @@ type Entity interface {
 
 var _, _ Entity = sched.Thread{}, (*Bubble)(nil)
 
-// Relieve moves up to max of the ready threads of b, at any depth, that wait on the
-// queue of one item to that of another, the oldest first; but each bubble's threads
-// stay below the item on which the bubble is placed. It returns how many it has moved.
+// Relieve moves up to max of the ready threads of b, at any depth, that wait on the queue of one item to that of
+// another, the oldest first; but each bubble's threads stay below the item on which the bubble is placed. It returns
+// how many it has moved.
 func (b *Bubble) Relieve(from, to *topo.Item, max int) (moved int) {
 	return b.relieve(b.s.Queue(from), b.s.Queue(to), max)
 }
@@ -70,8 +68,8 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 	return moved
 }
 
-// updatePlanners adds b to the planners of its scheduler, or removes it: a planner is a bubble that is awake, and has threads and
-// a policy. Under the lock of the bubbles.
+// updatePlanners adds b to the planners of its scheduler, or removes it: a planner is a bubble that is awake, and has
+// threads and a policy. Under the lock of the bubbles.
 func (b *Bubble) updatePlanners() {
 	want := b.policy != nil && b.awake && b.alive > 0
 	if want == b.isPlanner {

@@ -14,9 +14,9 @@ import (
 // leave their part. So with one sub-bubble for each NUMA node each gets a node of its own, and spreads
 // over that.
 //
-// Within a bubble's part, VPs with nothing to do take half of what waits on the nearest
-// queue that has most; where that is not allowed, a whole bubble of at most half the
-// weight, from a VP that has several. The zero value is ready to use, for any number of bubbles.
+// Within a bubble's part, VPs with nothing to do take half of what waits on the nearest queue that has most; where that
+// is not allowed, a whole bubble of at most half the weight, from a VP that has several. The zero value is ready to
+// use, for any number of bubbles.
 type Spread struct{ quiet }
 
 // Wake distributes the bubbles and threads in b.
@@ -44,14 +44,14 @@ func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) [
 	return plan
 }
 
-// hasOwnPolicy tells whether e is a bubble with a policy of its own, which arranges it.
+// hasOwnPolicy reports whether e is a bubble with a policy of its own, which arranges it.
 func hasOwnPolicy(e Entity) bool {
 	b, ok := e.(*Bubble)
 	return ok && b.HasPolicy()
 }
 
-// splitHeaviest returns all with the heaviest bubbles replaced by what is in them, until there are n entities, or no bubble is
-// left that may be taken apart.
+// splitHeaviest returns all with the heaviest bubbles replaced by what is in them, until there are n entities, or no
+// bubble is left that may be taken apart.
 func splitHeaviest(all []Entity, n int) []Entity {
 	all = slices.DeleteFunc(slices.Clone(all), func(e Entity) bool { return e.Weight() == 0 })
 	for len(all) < n {
@@ -70,8 +70,7 @@ func splitHeaviest(all []Entity, n int) []Entity {
 	return all
 }
 
-// deal gives each part a share, the heaviest entities first, to the part that has least for
-// each of its VPs so far.
+// deal gives each part a share, the heaviest entities first, to the part that has least for each of its VPs so far.
 func deal(s *sched.Scheduler, all []Entity, parts []*topo.Item) (shares [][]Entity) {
 	shares = make([][]Entity, len(parts))
 	load, vps := make([]int, len(parts)), make([]int, len(parts))
@@ -112,8 +111,8 @@ func (Spread) Idle(b *Bubble, vp int) bool {
 	return false
 }
 
-// takeOver moves a whole bubble, or a thread, from one item to another, if that item has
-// several: the heaviest of at most half the weight that is there.
+// takeOver moves a whole bubble, or a thread, from one item to another, if that item has several: the heaviest of at
+// most half the weight that is there.
 func takeOver(b *Bubble, from, to *topo.Item) bool {
 	var there []Entity
 	total := 0

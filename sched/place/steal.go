@@ -2,10 +2,9 @@ package place
 
 import "github.com/pm2-go/pm2/sched/topo"
 
-// Steal is a Policy that moves nothing before a VP has nothing to do: a bubble
-// begins, whole, on the first VP of its item. An idle VP takes over, from the nearest VP
-// where threads wait, a whole bubble of at most half the weight there; if there is none,
-// half of the threads. So work goes where VPs are idle, and related threads move together.
+// Steal is a Policy that moves nothing before a VP has nothing to do: a bubble begins, whole, on the first VP of its
+// item. An idle VP takes over, from the nearest VP where threads wait, a whole bubble of at most half the weight there;
+// if there is none, half of the threads. So work goes where VPs are idle, and related threads move together.
 //
 // The zero value is ready to use, for any number of bubbles.
 type Steal struct{ quiet }
@@ -30,9 +29,8 @@ func (Steal) Idle(b *Bubble, vp int) bool {
 	return false
 }
 
-// Explode is a Policy that takes all bubbles apart, but those with policies of
-// their own, and deals their threads out over all VPs of the item, one by one. Idle VPs
-// take half of what waits on the nearest queue that has most.
+// Explode is a Policy that takes all bubbles apart, but those with policies of their own, and deals their threads out
+// over all VPs of the item, one by one. Idle VPs take half of what waits on the nearest queue that has most.
 //
 // The zero value is ready to use, for any number of bubbles.
 type Explode struct{ quiet }

@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// processMask is what the process was allowed when it started. Later the calling OS thread may be bound, by a scheduler of this
-// very program.
+// processMask is what the process was allowed when it started. Later the calling OS thread may be bound, by a scheduler
+// of this very program.
 var processMask = func() CPUSet {
 	s, err := Affinity(os.Getpid())
 	if err != nil || s.Empty() {
@@ -23,12 +23,12 @@ var processMask = func() CPUSet {
 	return s
 }()
 
-// ProcessMask returns the CPUs that the affinity mask of this process allowed when it started; if the kernel does not say, as many
-// as the Go runtime counts. [Usable] looks at the cgroup besides.
+// ProcessMask returns the CPUs that the affinity mask of this process allowed when it started; if the kernel does not
+// say, as many as the Go runtime counts. [Usable] looks at the cgroup besides.
 func ProcessMask() CPUSet { return processMask }
 
-// Affinity returns the CPUs that an OS thread may use now. tid 0 is the calling OS thread, to which the caller should be locked; a
-// process's id is its first thread. An error is the kernel's.
+// Affinity returns the CPUs that an OS thread may use now. tid 0 is the calling OS thread, to which the caller should
+// be locked; a process's id is its first thread. An error is the kernel's.
 func Affinity(tid int) (CPUSet, error) {
 	all, err := kernel.Affinity(tid)
 	if err != nil {
@@ -37,8 +37,9 @@ func Affinity(tid int) (CPUSet, error) {
 	return cpuWords(all[:min(len(all), MaxCPUs/64)]).set(), nil
 }
 
-// Bind has an OS thread use the CPUs of s only, and those that it starts later; tid as in [Affinity]. The kernel leaves out CPUs that
-// it does not have. Where binding is forbidden, as on systems other than Linux, the thread stays as it was. An error is the kernel's.
+// Bind has an OS thread use the CPUs of s only, and those that it starts later; tid as in [Affinity]. The kernel leaves
+// out CPUs that it does not have. Where binding is forbidden, as on systems other than Linux, the thread stays as it
+// was. An error is the kernel's.
 func (s CPUSet) Bind(tid int) error {
 	var w cpuWords
 	for c := range s.All() {
@@ -47,9 +48,9 @@ func (s CPUSet) Bind(tid int) error {
 	return kernel.SetAffinity(tid, w)
 }
 
-// ProcessAffinity returns the CPUs that any thread of this process may use now. One thread does not say it, not even the first: a
-// goroutine that binds its thread and ends locked takes the thread along, but the first thread of a process cannot
-// end, and stays bound for good.
+// ProcessAffinity returns the CPUs that any thread of this process may use now. One thread does not say it, not even
+// the first: a goroutine that binds its thread and ends locked takes the thread along, but the first thread of a
+// process cannot end, and stays bound for good.
 func ProcessAffinity() (all CPUSet, err error) {
 	err = eachThread(func(tid int) error {
 		s, err := Affinity(tid)
@@ -62,11 +63,12 @@ func ProcessAffinity() (all CPUSet, err error) {
 	return all, err
 }
 
-// BindProcess is Bind for each thread of this process; those that they start later inherit it. If it is forbidden none is bound.
+// BindProcess is Bind for each thread of this process; those that they start later inherit it. If it is forbidden none
+// is bound.
 func (s CPUSet) BindProcess() error { return eachThread(s.Bind) }
 
-// eachThread calls f with each OS thread of this process, and with those that start meanwhile, until it has met them all. A
-// thread that has ended is no error.
+// eachThread calls f with each OS thread of this process, and with those that start meanwhile, until it has met them
+// all. A thread that has ended is no error.
 func eachThread(f func(tid int) error) error {
 	met := map[int]bool{}
 	for again := true; again; {

@@ -24,9 +24,9 @@ const (
 	maxArchiveName  = 1 << 10
 )
 
-// RecordedFile describes the machine recorded in a directory, or in a tar archive,
-// plain or compressed with gzip or bzip2. The copied root may be a folder or two below the
-// directory's or archive's own. Symbolic links are followed as long as they do not leave it.
+// RecordedFile describes the machine recorded in a directory, or in a tar archive, plain or compressed with gzip or
+// bzip2. The copied root may be a folder or two below the directory's or archive's own. Symbolic links are followed as
+// long as they do not leave it.
 //
 // At most 2^19 files and folders, and 64 MiB, of an archive are read into memory, and of each file
 // the first 16 MiB.
@@ -97,8 +97,8 @@ func findRoot(fsys fs.FS) (fs.FS, error) {
 	return nil, fmt.Errorf("it holds no copy of /%s, nor of /proc/cpuinfo", cpuDir)
 }
 
-// archive reads a tar archive, plain or compressed with gzip or bzip2, into memory,
-// within the bounds that [RecordedFile] states.
+// archive reads a tar archive, plain or compressed with gzip or bzip2, into memory, within the bounds that
+// [RecordedFile] states.
 func archive(r io.Reader) (fs.FS, error) {
 	b := bufio.NewReader(r)
 	magic, _ := b.Peek(3)
@@ -135,7 +135,8 @@ func archive(r io.Reader) (fs.FS, error) {
 		case tar.TypeLink:
 			m.links[name] = path.Clean("/" + h.Linkname)[1:]
 		case tar.TypeSymlink:
-			// An absolute one would mean the recorded machine's root, wherever that is in the archive: it leads nowhere.
+			// An absolute one would mean the recorded machine's root, wherever that is in the archive: it leads
+			// nowhere.
 			if m.links[name] = path.Join(path.Dir(name), h.Linkname); path.IsAbs(h.Linkname) {
 				m.links[name] = ""
 			}

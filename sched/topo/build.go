@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// machinePart is one thing that the system says the machine has, before it is known
-// where in the tree it belongs.
+// machinePart is one thing that the system says the machine has, before it is known where in the tree it belongs.
 type machinePart struct {
 	kind Kind
 	os   int    // the system's number; -1: none
@@ -48,8 +47,8 @@ func (b *treeBuilder) add(p machinePart) {
 	}
 }
 
-// build puts the parts into a tree. It makes the tree of all online CPUs, so that which item contains which does not depend on the
-// CPUs that are allowed, and then cuts it down to the allowed ones.
+// build puts the parts into a tree. It makes the tree of all online CPUs, so that which item contains which does not
+// depend on the CPUs that are allowed, and then cuts it down to the allowed ones.
 func (b *treeBuilder) build() {
 	t := b.topology
 	for c := range b.online.All() {
@@ -59,8 +58,8 @@ func (b *treeBuilder) build() {
 		p := &b.parts[i]
 		p.count, p.first = p.cpus.Count(), p.cpus.First()
 	}
-	// Large before small: whatever contains a part is in the tree before it. Of equal
-	// sets, the order of the kinds decides.
+	// Large before small: whatever contains a part is in the tree before it. Of equal sets, the order of the kinds
+	// decides.
 	slices.SortStableFunc(b.parts, func(x, y machinePart) int {
 		return cmp.Or(
 			cmp.Compare(y.count, x.count),
@@ -92,9 +91,9 @@ func (b *treeBuilder) build() {
 	t.Forbidden = b.online.Minus(b.allowed)
 }
 
-// insert adds a part as a child of the innermost item that contains it. A part that overlaps an item without being contained in it
-// has no place in a tree: the larger one stays, and insert leaves the part out with a remark. owner has the innermost item so far
-// of each CPU.
+// insert adds a part as a child of the innermost item that contains it. A part that overlaps an item without being
+// contained in it has no place in a tree: the larger one stays, and insert leaves the part out with a remark. owner has
+// the innermost item so far of each CPU.
 func (b *treeBuilder) insert(p machinePart, owner map[int]*Item) {
 	it := &Item{Kind: p.kind, OS: p.os, CPUs: p.cpus, Size: p.size, Efficiency: -1}
 	if p.kind == NUMA && !b.anyMem && !b.mems.Has(p.os) {
@@ -128,8 +127,8 @@ func (b *treeBuilder) insert(p machinePart, owner map[int]*Item) {
 	}
 }
 
-// cut takes the CPUs that are not allowed, and the children without allowed CPUs, out of an item, and sorts its children. It returns
-// the packages and NUMA nodes in the item of which only memory remains.
+// cut takes the CPUs that are not allowed, and the children without allowed CPUs, out of an item, and sorts its
+// children. It returns the packages and NUMA nodes in the item of which only memory remains.
 func (b *treeBuilder) cut(it *Item) (bare []*Item) {
 	// The order is that of all CPUs that work, for it must not depend on what is allowed.
 	slices.SortFunc(it.Children, func(x, y *Item) int { return cmp.Compare(x.CPUs.First(), y.CPUs.First()) })

@@ -11,8 +11,7 @@ import (
 // maxCaches is how many caches of one CPU are looked at.
 const maxCaches = 16
 
-// readCaches adds the data and unified caches that sysfs lists, once the cores are
-// known.
+// readCaches adds the data and unified caches that sysfs lists, once the cores are known.
 func (b *treeBuilder) readCaches(fsys fs.FS) {
 	var seen [kinds]CPUSet
 	cores := b.cores()
@@ -66,8 +65,7 @@ func (b *treeBuilder) cores() map[int]CPUSet {
 	return of
 }
 
-// dropClusters takes out the clusters with the CPUs of a cache: they say nothing that
-// the cache does not.
+// dropClusters takes out the clusters with the CPUs of a cache: they say nothing that the cache does not.
 func (b *treeBuilder) dropClusters() {
 	caches := map[string]bool{}
 	for _, p := range b.parts {

@@ -16,8 +16,7 @@ type limits struct {
 	quota            float64 // CPUs' worth of time; 0: all
 }
 
-// readLimits reads the cgroups of the process that fsys/proc/self describes. What it
-// cannot read does not limit.
+// readLimits reads the cgroups of the process that fsys/proc/self describes. What it cannot read does not limit.
 func readLimits(fsys fs.FS) (l limits) {
 	c := findCgroups(fsys)
 	c.each("cpuset", func(dirs []string) { l.addCPUSet(fsys, dirs) })
@@ -25,8 +24,7 @@ func readLimits(fsys fs.FS) (l limits) {
 	return l
 }
 
-// cgroups says where the files of one process's cgroups are, of version 1 and 2,
-// mounted wherever the mount table says.
+// cgroups says where the files of one process's cgroups are, of version 1 and 2, mounted wherever the mount table says.
 type cgroups struct {
 	fsys   fs.FS
 	paths  map[string]map[bool]string // by controller and by "is version 2"
@@ -37,8 +35,8 @@ func findCgroups(fsys fs.FS) cgroups {
 	return cgroups{fsys, cgroupPaths(fsys), cgroupMounts(fsys)}
 }
 
-// each calls look once for each mount that has files of a controller, with the directory of the process's cgroup and those above
-// it, the innermost first.
+// each calls look once for each mount that has files of a controller, with the directory of the process's cgroup and
+// those above it, the innermost first.
 func (c cgroups) each(controller string, look func(dirs []string)) {
 	for _, m := range c.mounts {
 		if dirs := m.climb(c.paths[controller]); m.has(controller) && len(dirs) > 0 {
@@ -47,8 +45,8 @@ func (c cgroups) each(controller string, look func(dirs []string)) {
 	}
 }
 
-// smallest returns the smallest limit of one controller. Every cgroup from the
-// process's own up to the root of the mount limits the process.
+// smallest returns the smallest limit of one controller. Every cgroup from the process's own up to the root of the
+// mount limits the process.
 func smallest[N int64 | float64](c cgroups, controller string, read func(fsys fs.FS, dir string) (N, bool)) (least N, ok bool) {
 	c.each(controller, func(dirs []string) {
 		for _, dir := range dirs {
@@ -84,8 +82,8 @@ func readQuota(fsys fs.FS, dir string) (float64, bool) {
 	return q / p, true
 }
 
-// readTasks reads how many more tasks one cgroup lets start. The kernel counts each
-// thread as a task, of the cgroup and of all below it.
+// readTasks reads how many more tasks one cgroup lets start. The kernel counts each thread as a task, of the cgroup and
+// of all below it.
 func readTasks(fsys fs.FS, dir string) (int64, bool) {
 	most, ok := readInt(fsys, path.Join(dir, "pids.max")) // "max" means no limit
 	if !ok || most < 0 {
@@ -95,8 +93,7 @@ func readTasks(fsys fs.FS, dir string) (int64, bool) {
 	return max(0, most-max(0, now)), true
 }
 
-// addCPUSet takes the cpuset of the innermost directory that states one: those
-// below it inherit it.
+// addCPUSet takes the cpuset of the innermost directory that states one: those below it inherit it.
 func (lm *limits) addCPUSet(fsys fs.FS, dirs []string) {
 	read := func(set *CPUSet, has *bool, names ...string) {
 		for _, dir := range dirs {
@@ -120,9 +117,8 @@ func (lm *limits) addCPUSet(fsys fs.FS, dirs []string) {
 	read(&lm.mems, &lm.hasMems, "cpuset.mems.effective", "cpuset.mems", "mems")
 }
 
-// cgroupPaths says in which cgroup the process is: by the controllers of version 1, and
-// by "" for version 2. /proc/self/cpuset is older than /proc/self/cgroup, and
-// some recordings have only that.
+// cgroupPaths says in which cgroup the process is: by the controllers of version 1, and by "" for version 2.
+// /proc/self/cpuset is older than /proc/self/cgroup, and some recordings have only that.
 func cgroupPaths(fsys fs.FS) map[string]map[bool]string {
 	paths := map[string]map[bool]string{"cpuset": {}, "cpu": {}, "pids": {}}
 	if text, err := readText(fsys, "proc/self/cpuset"); err == nil {
@@ -160,13 +156,13 @@ type cgroupMount struct {
 	options []string
 }
 
-// has tells whether the mount may have files of a controller; a mount of version 2 may have those of all.
+// has reports whether the mount may have files of a controller; a mount of version 2 may have those of all.
 func (cm cgroupMount) has(controller string) bool {
 	return cm.v2 || slices.Contains(cm.options, controller)
 }
 
-// climb lists the directory of a cgroup and those above it up to the mount point;
-// none if the process's cgroup in this hierarchy is not known.
+// climb lists the directory of a cgroup and those above it up to the mount point; none if the process's cgroup in this
+// hierarchy is not known.
 func (cm cgroupMount) climb(paths map[bool]string) (dirs []string) {
 	cgroup, ok := paths[cm.v2]
 	if !ok || !strings.HasPrefix(cgroup, "/") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cpuInfo is what /proc/cpuinfo tells. Kernels from before 2.6.16, and those of some
-// architectures, tell it nowhere else.
+// cpuInfo is what /proc/cpuinfo tells. Kernels from before 2.6.16, and those of some architectures, tell it nowhere
+// else.
 type cpuInfo struct {
 	model string
 	lines []infoCPU
@@ -25,8 +25,7 @@ func (i cpuInfo) cpus() (s CPUSet) {
 	return CPUs(all...)
 }
 
-// apicIDs maps the CPUs to the numbers by which x86 processors know them, as far as those
-// are stated.
+// apicIDs maps the CPUs to the numbers by which x86 processors know them, as far as those are stated.
 func (i cpuInfo) apicIDs() map[int]int {
 	ids := map[int]int{}
 	for _, l := range i.lines {

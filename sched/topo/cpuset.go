@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// MaxCPUs bounds the CPU numbers that a [CPUSet] can hold: from 0 to MaxCPUs-1.
-// Linux itself stops at 8192.
+// MaxCPUs bounds the CPU numbers that a [CPUSet] can hold: from 0 to MaxCPUs-1. Linux itself stops at 8192.
 const MaxCPUs = 1 << 14
 
-// CPUSet is a set of CPUs, by the numbers that the operating system gives them. The zero value is empty. It is a value, which may be
-// copied and compared with ==; only [CPUSet.Add] and [CPUSet.Remove] change it. For CPUs below 64 nothing allocates.
+// CPUSet is a set of CPUs, by the numbers that the operating system gives them. The zero value is empty. It is a value,
+// which may be copied and compared with ==; only [CPUSet.Add] and [CPUSet.Remove] change it. For CPUs below 64 nothing
+// allocates.
 type CPUSet struct {
 	lo uint64 // CPUs 0 to 63
 	hi string // the others, eight a byte; no zero byte at its end, so that == compares sets
@@ -84,7 +84,7 @@ func (s *CPUSet) Remove(cpu int) {
 // trimmed returns b as CPUSet.hi has it.
 func trimmed(b []byte) string { return strings.TrimRight(string(b), "\x00") }
 
-// Has says whether the CPU is in the set.
+// Has reports whether the CPU is in the set.
 func (s CPUSet) Has(cpu int) bool {
 	if uint(cpu) < 64 {
 		return s.lo>>uint(cpu)&1 != 0
@@ -102,7 +102,7 @@ func (s CPUSet) Count() int {
 	return n
 }
 
-// Empty says whether there are none.
+// Empty reports whether there are none.
 func (s CPUSet) Empty() bool { return s == CPUSet{} }
 
 // First is the lowest CPU of the set, -1 if it is empty.
@@ -166,10 +166,10 @@ func (s CPUSet) hiByte(i int) byte {
 	return 0
 }
 
-// Equal says whether both hold the same CPUs.
+// Equal reports whether both hold the same CPUs.
 func (s CPUSet) Equal(t CPUSet) bool { return s == t }
 
-// Contains says whether all of t is in s.
+// Contains reports whether all of t is in s.
 func (s CPUSet) Contains(t CPUSet) bool {
 	for i := range len(t.hi) {
 		if t.hi[i]&^s.hiByte(i) != 0 {
@@ -179,7 +179,7 @@ func (s CPUSet) Contains(t CPUSet) bool {
 	return t.lo&^s.lo == 0
 }
 
-// Intersects says whether the two have a CPU in common.
+// Intersects reports whether the two have a CPU in common.
 func (s CPUSet) Intersects(t CPUSet) bool {
 	for i := range min(len(s.hi), len(t.hi)) {
 		if s.hi[i]&t.hi[i] != 0 {
@@ -220,9 +220,8 @@ func (s CPUSet) String() string {
 // MarshalText writes the set as String does, for JSON.
 func (s CPUSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// ParseCPUList reads the kernel's lists of CPUs, such as "0-3,8,10-20:2/4" (of
-// each four from 10 on, the first two); white space around it does not matter.
-// An error says what is wrong; the set is empty then.
+// ParseCPUList reads the kernel's lists of CPUs, such as "0-3,8,10-20:2/4" (of each four from 10 on, the first two);
+// white space around it does not matter. An error says what is wrong; the set is empty then.
 func ParseCPUList(list string) (CPUSet, error) {
 	var w cpuWords
 	list = strings.TrimSpace(list)
@@ -284,9 +283,8 @@ func parseCPU(text string) (int, error) {
 	return int(n), nil
 }
 
-// ParseCPUMask reads the kernel's hexadecimal masks, such as "ff,ffffffff": words
-// of 32 bits with commas between them, the last one for CPUs 0 to 31. An error
-// says what is wrong; the set is empty then.
+// ParseCPUMask reads the kernel's hexadecimal masks, such as "ff,ffffffff": words of 32 bits with commas between them,
+// the last one for CPUs 0 to 31. An error says what is wrong; the set is empty then.
 func ParseCPUMask(mask string) (CPUSet, error) {
 	mask = strings.TrimPrefix(strings.TrimSpace(mask), "0x")
 	if mask == "" {

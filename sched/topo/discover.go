@@ -6,10 +6,9 @@ import (
 	"os"
 )
 
-// Discover describes this machine as far as the process may use it: the CPUs of
-// [Usable], arranged as sysfs says, with the caches that the processor states where sysfs
-// lists none. It reads some dozen small files for each CPU, which takes 1.5 ms with two
-// CPUs: keep the result.
+// Discover describes this machine as far as the process may use it: the CPUs of [Usable], arranged as sysfs says, with
+// the caches that the processor states where sysfs lists none. It reads some dozen small files for each CPU, which
+// takes 1.5 ms with two CPUs: keep the result.
 //
 // If sysfs cannot be read, the topology has no levels between the machine and its PUs, and Remarks
 // says so. Discover fails only if it cannot find the usable CPUs.
@@ -30,9 +29,8 @@ func Discover() (*Topology, error) {
 	return t, nil
 }
 
-// Recorded describes the machine whose /sys and /proc were copied into a tree: fsys has
-// sys/devices/system/cpu at its root. It leaves out the CPUs that were offline, and those
-// that the cgroup of the recording process forbade.
+// Recorded describes the machine whose /sys and /proc were copied into a tree: fsys has sys/devices/system/cpu at its
+// root. It leaves out the CPUs that were offline, and those that the cgroup of the recording process forbade.
 func Recorded(fsys fs.FS) (*Topology, error) {
 	t, err := readMachine(fsys, "recorded machine", nil, nil)
 	if err != nil {

@@ -6,18 +6,16 @@ import (
 	"strconv"
 )
 
-// Item is one part of a machine: a package, a cache, a core... Items are made by
-// the functions that return a [Topology] and do not change after that: any number
-// of threads may read them.
+// Item is one part of a machine: a package, a cache, a core... Items are made by the functions that return a [Topology]
+// and do not change after that: any number of threads may read them.
 type Item struct {
 	Kind Kind
 
-	// Index counts the items of this kind in the order of the tree, from 0: of two
-	// PUs, those with near indices are near each other.
+	// Index counts the items of this kind in the order of the tree, from 0: of two PUs, those with near indices are
+	// near each other.
 	Index int
 
-	// OS is the number that the operating system gives it, -1 if it gives none. A
-	// core's is unique in its package only.
+	// OS is the number that the operating system gives it, -1 if it gives none. A core's is unique in its package only.
 	OS int
 
 	Parent   *Item   // nil for the machine
@@ -27,20 +25,19 @@ type Item struct {
 	// CPUs are the usable CPUs in it; never empty in the tree.
 	CPUs CPUSet
 
-	// Size is the memory of a machine or NUMA node, or the capacity of a cache, in
-	// bytes. 0: unknown, or nothing that has a size.
+	// Size is the memory of a machine or NUMA node, or the capacity of a cache, in bytes. 0: unknown, or nothing that
+	// has a size.
 	Size int64
 
-	// Efficiency tells kinds of PUs and cores apart where a machine has several: 0
-	// for the most economical, the higher the faster. -1 in other items, and where a
-	// core's PUs differ.
+	// Efficiency tells kinds of PUs and cores apart where a machine has several: 0 for the most economical, the higher
+	// the faster. -1 in other items, and where a core's PUs differ.
 	Efficiency int
 
 	pus []*Item // the part of Topology.PUs that is in it
 }
 
-// String names the item by its kind and Index, such as "L3 1"; it does not go into what is
-// around it, which is the whole tree.
+// String names the item by its kind and Index, such as "L3 1"; it does not go into what is around it, which is the
+// whole tree.
 func (it *Item) String() string {
 	if it == nil {
 		return "no item"
@@ -48,12 +45,11 @@ func (it *Item) String() string {
 	return fmt.Sprintf("%v %d", it.Kind, it.Index)
 }
 
-// PUs lists the processing units in the item, in order. Their indices follow one
-// another. The caller must not change the slice.
+// PUs lists the processing units in the item, in order. Their indices follow one another. The caller must not change
+// the slice.
 func (it *Item) PUs() []*Item { return it.pus }
 
-// Ancestor returns the item of that kind that contains it, or itself if it is of
-// that kind; nil if there is none.
+// Ancestor returns the item of that kind that contains it, or itself if it is of that kind; nil if there is none.
 func (it *Item) Ancestor(k Kind) *Item {
 	for ; it != nil; it = it.Parent {
 		if it.Kind == k {
@@ -63,9 +59,8 @@ func (it *Item) Ancestor(k Kind) *Item {
 	return nil
 }
 
-// Outermost returns the outermost item with the same CPUs, perhaps itself: the one to
-// which a run queue belongs, where a cache of one core, that core and its only
-// hardware thread do not need one each.
+// Outermost returns the outermost item with the same CPUs, perhaps itself: the one to which a run queue belongs, where
+// a cache of one core, that core and its only hardware thread do not need one each.
 func (it *Item) Outermost() *Item {
 	for it.Parent != nil && len(it.Parent.Children) == 1 {
 		it = it.Parent

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Kind is what an [Item] of a machine is. The order is from the outermost to the
-// innermost, and decides which contains the other where two items have the same CPUs.
-// Where they have not, the larger set is outside: a NUMA node with four
+// Kind is what an [Item] of a machine is. The order is from the outermost to the innermost, and decides which contains
+// the other where two items have the same CPUs. Where they have not, the larger set is outside: a NUMA node with four
 // packages contains them, a package with two NUMA nodes contains those.
 type Kind uint8
 
@@ -51,8 +50,8 @@ var kindAliases = map[string]Kind{
 	"l3cache": L3, "l2cache": L2, "l1cache": L1, "l1d": L1, "l1dcache": L1,
 }
 
-// ParseKind returns the kind of that name, in capitals or not. "socket", "node"
-// and "thread" stand for Package, NUMA and PU.
+// ParseKind returns the kind of that name, in capitals or not. "socket", "node" and "thread" stand for Package, NUMA
+// and PU.
 func ParseKind(name string) (Kind, error) {
 	lower := strings.ToLower(name)
 	for k, n := range kindNames {

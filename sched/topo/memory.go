@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// memory is a file system in memory: what an archive held. testing/fstest's MapFS does not serve: a link that leads to itself
-// ends the process there, and each folder costs a walk over all files.
+// memory is a file system in memory: what an archive held. testing/fstest's MapFS does not serve: a link that leads to
+// itself ends the process there, and each folder costs a walk over all files.
 type memory struct {
 	files *zip.Reader       // has an empty file for each link
 	links map[string]string // the target of each link; "" leads nowhere

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readNodes adds the NUMA nodes, their memory and their distances. A machine whose
-// kernel lists none has one, with everything.
+// readNodes adds the NUMA nodes, their memory and their distances. A machine whose kernel lists none has one, with
+// everything.
 func (b *treeBuilder) readNodes(fsys fs.FS) {
 	nodes := numbered(fsys, nodeDir, "node")
 	online, listed := readList(fsys, nodeDir+"/online")
@@ -58,9 +58,8 @@ func nodeMemory(fsys fs.FS, node int) int64 {
 	return memTotal(text)
 }
 
-// initiators finds the CPUs nearest to memory that has none of its own: those of
-// the nodes that the kernel names. access1 counts CPUs only, access0 all that can use
-// memory; older kernels have neither.
+// initiators finds the CPUs nearest to memory that has none of its own: those of the nodes that the kernel names.
+// access1 counts CPUs only, access0 all that can use memory; older kernels have neither.
 func initiators(fsys fs.FS, node int, maps map[int]CPUSet) (cpus CPUSet) {
 	for _, access := range []string{"access1", "access0"} {
 		near := numbered(fsys, nodePath(node, access, "initiators"), "node")
@@ -74,8 +73,7 @@ func initiators(fsys fs.FS, node int, maps map[int]CPUSet) (cpus CPUSet) {
 	return cpus
 }
 
-// gpuNodes are the nodes whose memory belongs to an Nvidia GPU and must be asked for
-// through its driver.
+// gpuNodes are the nodes whose memory belongs to an Nvidia GPU and must be asked for through its driver.
 func gpuNodes(fsys fs.FS) (nodes CPUSet) {
 	const dir = "proc/driver/nvidia/gpus"
 	gpus, _ := fs.ReadDir(fsys, dir)
@@ -90,8 +88,8 @@ func gpuNodes(fsys fs.FS) (nodes CPUSet) {
 	return nodes
 }
 
-// readDistances reads each node's row. The rows count the nodes that are
-// online, in order, also those that we leave out.
+// readDistances reads each node's row. The rows count the nodes that are online, in order, also those that we leave
+// out.
 func (b *treeBuilder) readDistances(fsys fs.FS, online CPUSet, nodes []int) {
 	columns := slices.Collect(online.All())
 	if len(columns) == 0 {

@@ -16,8 +16,8 @@ func readInt(fsys fs.FS, name string) (int64, bool) {
 	return n, err == nil
 }
 
-// readMask reads the first of the files that holds a mask of CPUs. Every kernel
-// writes masks; the lists beside them are younger.
+// readMask reads the first of the files that holds a mask of CPUs. Every kernel writes masks; the lists beside them are
+// younger.
 func readMask(fsys fs.FS, names ...string) (CPUSet, bool) {
 	for _, name := range names {
 		if text, err := readText(fsys, name); err == nil {

@@ -7,11 +7,10 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Caches that the processor states itself, by CPUID. Some virtual machines and sandboxes
-// list none in sysfs.
+// Caches that the processor states itself, by CPUID. Some virtual machines and sandboxes list none in sysfs.
 //
-// Intel's leaf 4 and AMD's leaf 0x8000001D have one layout: a subleaf for each cache, with
-// its size and with how many logical CPUs it serves at most.
+// Intel's leaf 4 and AMD's leaf 0x8000001D have one layout: a subleaf for each cache, with its size and with how many
+// logical CPUs it serves at most.
 
 const (
 	leafCaches    = 4          // Intel, and most others
@@ -34,9 +33,9 @@ type cpuidFunc func(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
 // processorCaches returns the caches that this machine's processor states.
 func processorCaches() []statedCache { return statedCaches(asm.CPUID) }
 
-// statedCaches reads the caches of the processor on which read executes CPUID: at most
-// one of each kind. Where CPUs differ in their caches (hybrid processors) it returns none,
-// for read may run on any of them. Older AMD processors state sizes only: none, too.
+// statedCaches reads the caches of the processor on which read executes CPUID: at most one of each kind. Where CPUs
+// differ in their caches (hybrid processors) it returns none, for read may run on any of them. Older AMD processors
+// state sizes only: none, too.
 func statedCaches(read cpuidFunc) (caches []statedCache) {
 	leaf := uint32(leafCaches)
 	if _, _, ecx, _ := read(0x80000001, 0); ecx>>22&1 != 0 { // topology extensions
@@ -58,7 +57,7 @@ func statedCaches(read cpuidFunc) (caches []statedCache) {
 	return caches
 }
 
-// hybrid tells whether the processor's cores are of several kinds.
+// hybrid reports whether the processor's cores are of several kinds.
 func hybrid(read cpuidFunc) bool {
 	_, _, _, intel := read(7, 0)
 	amd, _, _, _ := read(0x80000026, 0)
@@ -84,8 +83,8 @@ func decodeCache(eax, ebx, ecx uint32) (c statedCache, ok bool) {
 	}, true
 }
 
-// completeCaches adds the caches that the processor states, of the kinds of which sysfs
-// lists none, and the sizes that sysfs does not tell.
+// completeCaches adds the caches that the processor states, of the kinds of which sysfs lists none, and the sizes that
+// sysfs does not tell.
 func (b *treeBuilder) completeCaches(processor func() []statedCache, info func() cpuInfo) {
 	var listed, unsized [kinds]bool
 	for _, p := range b.parts {
@@ -111,12 +110,11 @@ func (b *treeBuilder) completeCaches(processor func() []statedCache, info func()
 	}
 }
 
-// sharers divides the CPUs into groups that share a cache, of n CPUs at most. A group is
-// made of whole cores and ends where a package ends.
+// sharers divides the CPUs into groups that share a cache, of n CPUs at most. A group is made of whole cores and ends
+// where a package ends.
 //
-// The processor's rule is that CPUs share a cache if their APIC IDs agree without the lowest
-// bits, as many as n CPUs need. Where the IDs of some CPUs are not known, CPUs with
-// consecutive numbers share it.
+// The processor's rule is that CPUs share a cache if their APIC IDs agree without the lowest bits, as many as n CPUs
+// need. Where the IDs of some CPUs are not known, CPUs with consecutive numbers share it.
 func (b *treeBuilder) sharers(n int, apicIDs map[int]int) (groups []CPUSet) {
 	shift := bits.Len(uint(max(n, 1) - 1))
 	for c := range b.online.All() {

@@ -9,11 +9,10 @@ import (
 // MaxSynthetic is the largest number of PUs that a synthetic machine may have.
 const MaxSynthetic = 4096
 
-// Synthetic makes a machine from a description such as "numa:4 l3:1 core:4 pu:1":
-// for every level its kind and how many of it are in each item of the level
-// before. Levels go from the outermost to the innermost, each kind at most once, the
-// last is pu; the order is that of [Kinds], except that package may follow numa.
-// CPUs are numbered in the order of the tree. Sizes and distances are unknown.
+// Synthetic makes a machine from a description such as "numa:4 l3:1 core:4 pu:1": for every level its kind and how many
+// of it are in each item of the level before. Levels go from the outermost to the innermost, each kind at most once,
+// the last is pu; the order is that of [Kinds], except that package may follow numa. CPUs are numbered in the order of
+// the tree. Sizes and distances are unknown.
 //
 // The errors say which part of the description is wrong, and what would be right.
 func Synthetic(description string) (*Topology, error) {

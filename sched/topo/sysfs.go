@@ -17,13 +17,11 @@ const (
 	nodeDir = "sys/devices/system/node"
 )
 
-// readMachine reads the /sys and /proc below fsys's root. If the machine is this one, mask
-// is the affinity mask that applies beside the cgroup, and processor tells the caches that
-// sysfs may lack; of a recorded machine both are nil.
+// readMachine reads the /sys and /proc below fsys's root. If the machine is this one, mask is the affinity mask that
+// applies beside the cgroup, and processor tells the caches that sysfs may lack; of a recorded machine both are nil.
 func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []statedCache) (*Topology, error) {
 	b := &treeBuilder{topology: &Topology{Name: name}}
-	// On machines with many CPUs the kernel asks each of them before it shows
-	// /proc/cpuinfo.
+	// On machines with many CPUs the kernel asks each of them before it shows /proc/cpuinfo.
 	info := sync.OnceValue(func() cpuInfo { return readCPUInfo(fsys) })
 	if mask != nil {
 		b.topology.Model = asm.Brand()
@@ -75,8 +73,7 @@ func cpuFile(cpu int, parts ...string) string {
 	return path.Join(append([]string{cpuDir, "cpu" + strconv.Itoa(cpu)}, parts...)...)
 }
 
-// findOnline finds the CPUs that work. Old kernels have no list of them, and the
-// oldest do not say it in sysfs at all.
+// findOnline finds the CPUs that work. Old kernels have no list of them, and the oldest do not say it in sysfs at all.
 func (b *treeBuilder) findOnline(fsys fs.FS) {
 	present := numbered(fsys, cpuDir, "cpu")
 	listed, ok := readList(fsys, cpuDir+"/online")
@@ -117,8 +114,8 @@ func (b *treeBuilder) limit(fsys fs.FS, mask *CPUSet) {
 	}
 }
 
-// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders
-// state them, and says whether there were any.
+// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders state them, and says whether there
+// were any.
 func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 	var seen [kinds]CPUSet // whose item of that kind is known already
 	for c := range b.online.All() {
@@ -159,9 +156,8 @@ func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 	return found
 }
 
-// sameCore takes out of a set of hardware threads those whose core has another
-// number than c's: what some kernels call threads are the cores of one AMD
-// compute unit.
+// sameCore takes out of a set of hardware threads those whose core has another number than c's: what some kernels call
+// threads are the cores of one AMD compute unit.
 func (b *treeBuilder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
 	mine, ok := readInt(fsys, cpuFile(c, "topology", "core_id"))
 	if !ok {
@@ -176,9 +172,8 @@ func (b *treeBuilder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
 	return same
 }
 
-// dropTrivial takes out the dies that are whole packages and the clusters that are
-// single cores, whole dies or whole packages: kernels list them where there are
-// none.
+// dropTrivial takes out the dies that are whole packages and the clusters that are single cores, whole dies or whole
+// packages: kernels list them where there are none.
 func (b *treeBuilder) dropTrivial() {
 	known := map[string]bool{}
 	for _, p := range b.parts {

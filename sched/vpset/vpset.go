@@ -12,13 +12,11 @@ import (
 // Max is how many VPs a scheduler can have.
 const Max = 4096
 
-// Set is a set of virtual processors, by index: a value, which may be copied,
-// compared with == and kept. The zero Set is empty. The methods that change it
-// must not be called at the same time as others; none blocks. For the first 64
-// VPs nothing allocates.
+// Set is a set of virtual processors, by index: a value, which may be copied, compared with == and kept. The zero Set
+// is empty. The methods that change it must not be called at the same time as others; none blocks. For the first 64 VPs
+// nothing allocates.
 //
-// It is Marcel's marcel_vpset_t; in sched.Attr and sched.Thread.SetVPs it says where a thread
-// may run.
+// It is Marcel's marcel_vpset_t; in sched.Attr and sched.Thread.SetVPs it says where a thread may run.
 type Set struct{ in topo.CPUSet } // numbers are numbers
 
 // One returns the set of VP i alone. It panics if no scheduler can have a VP i.
@@ -28,8 +26,7 @@ func One(i int) Set {
 	return s
 }
 
-// All returns the set of all VPs that any scheduler can have: as an attribute,
-// a thread may run anywhere.
+// All returns the set of all VPs that any scheduler can have: as an attribute, a thread may run anywhere.
 func All() Set { return all() }
 
 var all = sync.OnceValue(func() (s Set) {
@@ -61,13 +58,13 @@ func (s *Set) Clear(i int) {
 	s.in.Remove(i)
 }
 
-// Has tells whether VP i is in s; one that cannot exist is in no set.
+// Has reports whether VP i is in s; one that cannot exist is in no set.
 func (s Set) Has(i int) bool { return s.in.Has(i) }
 
 // Count returns the number of VPs in s.
 func (s Set) Count() int { return s.in.Count() }
 
-// Empty tells whether no VP is in s.
+// Empty reports whether no VP is in s.
 func (s Set) Empty() bool { return s == Set{} }
 
 // And returns the VPs that are in both sets.
@@ -79,7 +76,7 @@ func (s Set) Or(o Set) Set { return Set{s.in.Or(o.in)} }
 // AndNot returns the VPs of s that are not in o.
 func (s Set) AndNot(o Set) Set { return Set{s.in.Minus(o.in)} }
 
-// Intersects tells whether a VP is in both sets.
+// Intersects reports whether a VP is in both sets.
 func (s Set) Intersects(o Set) bool { return s.in.Intersects(o.in) }
 
 // Each yields the VPs in s, in order.

@@ -6,10 +6,12 @@
 //	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault
 //	go test ./test/faults -campaign 50 -driver unix -v      fifty over one network
 //
-// A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
-// of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit; in half of the rounds also through
-// one or two domains beside the job, of a kind that is drawn for each rank, private and with workers among them, which it closes when it is through; and in half of them they take part in collective operations of nmad/mpi. At a random
-// moment one rank, the victim, meets its fault. In half of the rounds each there are two themes beside the messages, or one (-theme one-sided, active, all, none):
+// A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange
+// messages with all: of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for
+// with a time limit; in half of the rounds also through one or two domains beside the job, of a kind that is drawn for
+// each rank, private and with workers among them, which it closes when it is through; and in half of them they take
+// part in collective operations of nmad/mpi. At a random moment one rank, the victim, meets its fault. In half of the
+// rounds each there are two themes beside the messages, or one (-theme one-sided, active, all, none):
 //
 //   - one-sided: each rank opens an rma.World, gets memory of all kinds (Alloc, Make, Register), puts blocks to all at odd places and in all ways there are, which the target looks at, takes away and acknowledges; gets them back,
 //     and bytes that stay; draws tickets, adds, exchanges. Around each block are feathers that nothing may write.
@@ -40,8 +42,9 @@
 //	files     its descriptors are used up from outside (RLIMIT_NOFILE)
 //	hoard     it opens files until there are no more descriptors
 //
-// Flap, outage and unplug put the victim into a network name space of its own, on the far end of a virtual Ethernet pair. Where that is
-// forbidden such a round is one of cut; where control groups are, a round of cgroup is one of memory. The report says how often.
+// Flap, outage and unplug put the victim into a network name space of its own, on the far end of a virtual Ethernet
+// pair. Where that is forbidden such a round is one of cut; where control groups are, a round of cgroup is one of
+// memory. The report says how often.
 //
 // # What is checked
 //
@@ -63,9 +66,11 @@
 //   - Of the job nothing is left: no process, no file in /dev/shm or in the directory for temporary files.
 //
 // A rank that the machine does not let run for half a heartbeat may be taken for lost. Each rank notes how late it is
-// woken; a round in which survivors lose each other, or something takes too long, and one of them was so late says nothing about nmad, and is counted as void. What else is wrong counts.
+// woken; a round in which survivors lose each other, or something takes too long, and one of them was so late says
+// nothing about nmad, and is counted as void. What else is wrong counts.
 //
-// All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is wrong. What the schedulers
-// of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails. Each rank says four
-// times a second that it lives; one that was not hit and says nothing for -stands shows what its OS threads and its goroutines do, and the round is wrong.
+// All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is
+// wrong. What the schedulers of the machine decide is not repeated. A round that does not end within -limit shows the
+// stacks of all ranks, and fails. Each rank says four times a second that it lives; one that was not hit and says
+// nothing for -stands shows what its OS threads and its goroutines do, and the round is wrong.
 package faults

@@ -54,8 +54,8 @@ func pm2ForeignCall(job C.uintptr_t, rank C.int) {
 	cgo.Handle(job).Value().(func(int))(int(rank))
 }
 
-// fromC calls job twice from each of n C threads, with the number of the thread, and
-// returns when all of these have ended.
+// fromC calls job twice from each of n C threads, with the number of the thread, and returns when all of these have
+// ended.
 func fromC(n int, job func(rank int)) error {
 	h := cgo.NewHandle(job)
 	defer h.Delete()

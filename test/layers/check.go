@@ -22,10 +22,9 @@ type Violation struct {
 // String joins the two for a test's report.
 func (v Violation) String() string { return v.Where + ": " + v.What }
 
-// Check reads the Go sources of the module in tree and returns the breaches, in
-// the order of their paths. Folders named testdata or vendor, and those whose
-// names begin with a dot or an underscore, hold no packages and are passed
-// over. An error means that the tree could not be read or parsed.
+// Check reads the Go sources of the module in tree and returns the breaches, in the order of their paths. Folders named
+// testdata or vendor, and those whose names begin with a dot or an underscore, hold no packages and are passed over. An
+// error means that the tree could not be read or parsed.
 func Check(tree fs.FS, module string) ([]Violation, error) {
 	c := checker{tree: tree, module: module, packages: map[string]*folder{}}
 	if err := fs.WalkDir(tree, ".", c.visit); err != nil {
@@ -215,7 +214,7 @@ func rooms() []string {
 	return names
 }
 
-// below says whether p is the folder or lies below it; every p lies below "".
+// below reports whether p is the folder or lies below it; every p lies below "".
 func below(p, folder string) bool {
 	return folder == "" || p == folder || strings.HasPrefix(p, folder+"/")
 }

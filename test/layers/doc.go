@@ -13,11 +13,9 @@
 //	internal/test                  pioman, marcel, sched, hooks; for tests
 //	nmad/internal/test             nmad/driver, nmad/internal/meet; for tests
 //
-// The table in rules.go says it exactly, and also which modules of other
-// people each room may use: what only the laboratory needs stays under cmd,
-// what only tests need stays in tests. Test files may import any room below
-// cmd and test. What is there for tests only tests import, and nmad/driver/drivertest,
-// which authors of drivers import, too.
+// The table in rules.go says it exactly, and also which modules of other people each room may use: what only the
+// laboratory needs stays under cmd, what only tests need stays in tests. Test files may import any room below cmd and
+// test. What is there for tests only tests import, and nmad/driver/drivertest, which authors of drivers import, too.
 //
 // [Check] reads the sources of a tree, whatever their build constraints, and
 // returns every breach: a forbidden import, a file longer than [MaxLines]

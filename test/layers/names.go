@@ -15,17 +15,18 @@ import (
 	"strings"
 )
 
-// Names returns the names in comments of the tree's Go files, in its pages and in its other texts, that are those of nothing. loaded are the
-// packages whose types are known. foreign are names of what is not in the module; unused are those of them that no text has. Of pages see pages.go,
-// of other texts places.go. A comment on a declaration begins with its name, or as a sentence does.
+// Names returns the names in comments of the tree's Go files, in its pages and in its other texts, that are those of
+// nothing. loaded are the packages whose types are known. foreign are names of what is not in the module; unused are
+// those of them that no text has. Of pages see pages.go, of other texts places.go. A comment on a declaration begins
+// with its name, or as a sentence does.
 //
-// A name is a file's; a word with a capital letter or an underscore inside, before a parenthesis that opens, or joined to another by a
-// point; a word that begins with a capital letter within a sentence; and a variable of the environment. It must be
-// in the code of the comment's package, tests and other systems included, or be exported by a package that this imports. What is
-// joined must be a member of a type, or declared by a package; behind a variable a small letter must begin a field or method
-// of the package, tests left out; a variable of the environment must be in some string of the module. Words in
-// capitals, quotations and references to papers are passed over; so are, in indented lines, which are programs
-// and drawings, calls and words that begin with a capital letter.
+// A name is a file's; a word with a capital letter or an underscore inside, before a parenthesis that opens, or joined
+// to another by a point; a word that begins with a capital letter within a sentence; and a variable of the environment.
+// It must be in the code of the comment's package, tests and other systems included, or be exported by a package that
+// this imports. What is joined must be a member of a type, or declared by a package; behind a variable a small letter
+// must begin a field or method of the package, tests left out; a variable of the environment must be in some string of
+// the module. Words in capitals, quotations and references to papers are passed over; so are, in indented lines, which
+// are programs and drawings, calls and words that begin with a capital letter.
 func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found []Violation, unused []string, err error) {
 	x := &names{
 		module: module, fset: token.NewFileSet(), rooms: map[string]*room{}, files: map[string]bool{}, folders: map[string]bool{}, asked: map[string]bool{},
@@ -307,7 +308,7 @@ func (x *names) hasFile(r *room, name string) bool {
 	return foreign
 }
 
-// isForeign tells whether a name is one of foreign, and notes that a text has it.
+// isForeign reports whether a name is one of foreign, and notes that a text has it.
 func (x *names) isForeign(name string) bool {
 	_, ok := x.foreign[name]
 	if ok {
@@ -316,7 +317,7 @@ func (x *names) isForeign(name string) bool {
 	return ok
 }
 
-// resolves tells whether a comment of r may use the name.
+// resolves reports whether a comment of r may use the name.
 func (x *names) resolves(r *room, name string, program bool) bool {
 	parts := strings.Split(name, ".")
 	if x.isForeign(name) || x.isForeign(parts[0]) {
@@ -339,8 +340,8 @@ func (x *names) resolves(r *room, name string, program bool) bool {
 	return member(r.types, parts, func() bool { return x.know(r, parts) })
 }
 
-// lacksMember tells whether the name is a variable with what is no field or method of r's types behind it: where a field has got
-// another name, its old one may still be that of some variable.
+// lacksMember reports whether the name is a variable with what is no field or method of r's types behind it: where a
+// field has got another name, its old one may still be that of some variable.
 func (x *names) lacksMember(r *room, name string) bool {
 	parts := strings.Split(name, ".")
 	if len(parts) < 2 || ast.IsExported(parts[0]) || x.isForeign(name) || x.isForeign(parts[0]) || r.imports[parts[0]] != "" {
@@ -356,8 +357,8 @@ func (x *names) lacksMember(r *room, name string) bool {
 	})
 }
 
-// member tells whether the first of the names is a type of the scope that has the second as a field or method, and so on. Where it is
-// no type there, the answer is otherwise's.
+// member reports whether the first of the names is a type of the scope that has the second as a field or method, and so
+// on. Where it is no type there, the answer is otherwise's.
 func member(scope *types.Scope, names []string, otherwise func() bool) bool {
 	if scope == nil {
 		return otherwise()
@@ -381,7 +382,8 @@ func (x *names) know(r *room, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !x.knows(r, w) })
 }
 
-// knows tells whether the word is in r's code, or exported to it, or in Go itself; an s at its end may be one too many.
+// knows reports whether the word is in r's code, or exported to it, or in Go itself; an s at its end may be one too
+// many.
 func (x *names) knows(r *room, word string) bool {
 	if r.words[word] || token.IsKeyword(word) || types.Universe.Lookup(word) != nil {
 		return true

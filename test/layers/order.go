@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An Order is the files of a package in the order that reads best: each file uses what stands
-// in files before it, but for the references that no order gets rid of.
+// An Order is the files of a package in the order that reads best: each file uses what stands in files before it, but
+// for the references that no order gets rid of.
 type Order struct {
 	Files      []string // base names, the ones that use nothing first
 	References int      // from one file of the package to another
@@ -90,7 +90,8 @@ func usesOf(p *loaded) *uses {
 const tries = 30
 
 // order looks for the order with the fewest references against it. It begins with some order and moves single files to
-// where they do best as long as that helps, several times; the first begins with the files that are used more than they use.
+// where they do best as long as that helps, several times; the first begins with the files that are used more than they
+// use.
 func (u *uses) order() *Order {
 	n := len(u.files)
 	order, balance := make([]int, n), make([]int, n)
@@ -145,7 +146,8 @@ func (u *uses) report(order []int) *Order {
 	return o
 }
 
-// move puts the file at place from to where the fewest references are against the order, and tells whether these are fewer now.
+// move puts the file at place from to where the fewest references are against the order, and tells whether these are
+// fewer now.
 func (u *uses) move(order []int, from int) bool {
 	x := order[from]
 	to, least := from, 0

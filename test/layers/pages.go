@@ -21,7 +21,8 @@ var (
 	pathName    = regexp.MustCompile(`[a-z]\w*(?:/[\w.-]*\w)+`)
 )
 
-// page looks at what a page has between backticks, and at the rest of its prose: programs apart, and what a decision has rejected.
+// page looks at what a page has between backticks, and at the rest of its prose: programs apart, and what a decision
+// has rejected.
 func (x *names) page(name string) {
 	empty := func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
 	text := rejected.ReplaceAllStringFunc(fenced.ReplaceAllStringFunc(x.texts[name], empty), empty)
@@ -71,7 +72,7 @@ func (x *names) span(folder, text string, report func(format string, args ...any
 	}
 }
 
-// somewhere tells whether there is a file, or folder, of that name, or one whose path ends so.
+// somewhere reports whether there is a file, or folder, of that name, or one whose path ends so.
 func (x *names) somewhere(folder, name string) bool {
 	if x.isForeign(name) {
 		return true
@@ -91,7 +92,8 @@ func (x *names) somewhere(folder, name string) bool {
 	return false
 }
 
-// meant tells whether a page in that folder may use the name: as a comment of its room may, or as one of the room that declares it.
+// meant reports whether a page in that folder may use the name: as a comment of its room may, or as one of the room
+// that declares it.
 func (x *names) meant(folder, name string) bool {
 	if r := x.rooms[folder]; r != nil && x.resolves(r, name, false) {
 		return true
@@ -124,7 +126,8 @@ func (x *names) allAnywhere(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !x.knownAnywhere(w) })
 }
 
-// knownAnywhere tells whether some code has the word, or the name of a test begins with it; an s at its end may be one too many.
+// knownAnywhere reports whether some code has the word, or the name of a test begins with it; an s at its end may be
+// one too many.
 func (x *names) knownAnywhere(word string) bool {
 	if x.others[word] || types.Universe.Lookup(word) != nil {
 		return true

@@ -45,8 +45,9 @@ func (x *names) readText(tree fs.FS, name string) error {
 	return nil
 }
 
-// text looks at a model, a header, assembly or a table. The files that it names are there, what it says to stand in one of them ("gate.go: recv, send;")
-// stands in a file of that name of its room, or below, and what is named with its package is declared there.
+// text looks at a model, a header, assembly or a table. The files that it names are there, what it says to stand in one
+// of them ("gate.go: recv, send;") stands in a file of that name of its room, or below, and what is named with its
+// package is declared there.
 func (x *names) text(name string) {
 	room, _, _ := strings.Cut(path.Dir(name), "/testdata")
 	for i, line := range strings.Split(x.texts[name], "\n") {
@@ -82,7 +83,7 @@ func (x *names) text(name string) {
 	}
 }
 
-// stands tells whether a file of that name, in the room or below it, declares a word.
+// stands reports whether a file of that name, in the room or below it, declares a word.
 func (x *names) stands(room, file, word string) bool {
 	for f, words := range x.declared {
 		if (f == file || strings.HasSuffix(f, "/"+file)) && below(f, room) && words[word] {

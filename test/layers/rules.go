@@ -1,15 +1,13 @@
 package layers
 
-// MaxLines is the longest a source file may be, in lines. A file that long
-// holds two nouns.
+// MaxLines is the longest a source file may be, in lines. A file that long holds two nouns.
 const MaxLines = 600
 
 // made are the files that a program writes, of whatever length.
 var made = map[string]bool{"nmad/mpi/abi/front/calls_gen.h": true, "nmad/mpi/abi/include/mpi.h": true, "nmad/mpi/abi/table_gen.go": true}
 
-// A rule says what the packages of one folder, and of the folders below it, may
-// import outside their tests. The rule with the longest matching folder wins.
-// A folder may always import what lies below it.
+// A rule says what the packages of one folder, and of the folders below it, may import outside their tests. The rule
+// with the longest matching folder wins. A folder may always import what lies below it.
 type rule struct {
 	folder  string
 	ours    []string            // folders of this module; each stands for what lies below it too
@@ -23,8 +21,7 @@ const (
 	ghw   = "github.com/jaypipes/ghw"
 )
 
-// rules has one entry per room. Package trees that no entry covers are not
-// allowed to exist.
+// rules has one entry per room. Package trees that no entry covers are not allowed to exist.
 var rules = []rule{
 	{folder: "asm", theirs: []string{cpuid, sys}},
 	{folder: "hooks"},
@@ -62,10 +59,9 @@ var rules = []rule{
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
 	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel", "internal/shelf"}, theirs: []string{sys}},
-	// A driver knows the layers below the library, never the library: the core
-	// can then be tested without any network, and a driver without the core. What both
-	// sides of a handshake bound their patience with knows neither. Memory that processes share
-	// knows the errors of drivers.
+	// A driver knows the layers below the library, never the library: the core can then be tested without any network,
+	// and a driver without the core. What both sides of a handshake bound their patience with knows neither. Memory
+	// that processes share knows the errors of drivers.
 	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/linux", "internal/kernel", "internal/spelling", "nmad/internal/lane", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
@@ -86,7 +82,8 @@ var rules = []rule{
 	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
 	// A waiter for a lock lets others run.
 	{folder: "nmad/internal/lock", ours: []string{"internal/kernel", "marcel", "asm"}},
-	// Agreements are pure: a state machine, and its messages. So are the list of free parts of a memory, and the choice of rails by size.
+	// Agreements are pure: a state machine, and its messages. So are the list of free parts of a memory, and the choice
+	// of rails by size.
 	{folder: "nmad/internal/consensus", ours: []string{"nmad/internal/contexts"}},
 	{folder: "nmad/internal/firstfit"},
 	{folder: "nmad/internal/crossover", ours: []string{"nmad/strategy"}},
@@ -121,8 +118,8 @@ var rules = []rule{
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, ghw}, testOnly...)},
 }
 
-// sole are the words that only one room may say, and what the others say in their place: x/sys's sets end at 1,024 CPUs, on larger
-// machines the kernel refuses them.
+// sole are the words that only one room may say, and what the others say in their place: x/sys's sets end at 1,024
+// CPUs, on larger machines the kernel refuses them.
 var sole = []struct{ word, room, instead string }{
 	{"unix.CPUSet", "internal/kernel", "topo.CPUSet"},
 	{"unix.SchedGetaffinity(", "internal/kernel", "topo.Affinity"},
@@ -141,16 +138,16 @@ var inits = map[string]string{
 	"nmad/driver/ofi/driver_linux.go": "registers the driver",
 	"nmad/driver/ofi/absent.go":       "says why the driver is not there",
 	"nmad/driver/fault/driver.go":     "registers the wrapper",
-	// Only in a process that a launcher has started under the guard's name, as this very program: of that nothing else is to run.
+	// Only in a process that a launcher has started under the guard's name, as this very program: of that nothing else
+	// is to run.
 	"nmad/launch/guard.go": "is the guard, where the process was started as one",
 }
 
-// top are the folders that only they themselves may import, whatever else
-// their rules allow; not even test files.
+// top are the folders that only they themselves may import, whatever else their rules allow; not even test files.
 var top = []string{"cmd", "test"}
 
-// support are the folders of what only tests use: test files may import it, what lies under test, and it itself. The suite of drivers is
-// for their authors, too.
+// support are the folders of what only tests use: test files may import it, what lies under test, and it itself. The
+// suite of drivers is for their authors, too.
 var support = []string{"internal/test", "nmad/internal/test", "nmad/driver/drivertest"}
 
 // laboratory lists what only cmd may import.
@@ -161,8 +158,7 @@ var laboratory = []string{
 	"gonum.org/v1/plot",
 }
 
-// testOnly lists what only test files, what is there for them, and the folder
-// test may import.
+// testOnly lists what only test files, what is there for them, and the folder test may import.
 var testOnly = []string{
 	"github.com/anishathalye/porcupine",
 	"github.com/google/go-cmp",

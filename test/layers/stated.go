@@ -59,8 +59,8 @@ func States(page, sentence string, packages []*loaded, module, name string, unit
 
 func inOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// ListsKinds says which constants of a package, whose names begin with prefix, have no row in the page: their number, and the rest of the name in capitals; and
-// which rows of that kind have a higher number.
+// ListsKinds says which constants of a package, whose names begin with prefix, have no row in the page: their number,
+// and the rest of the name in capitals; and which rows of that kind have a higher number.
 func ListsKinds(page string, packages []*loaded, path, prefix string) (missing []string) {
 	i := slices.IndexFunc(packages, func(p *loaded) bool { return p.ImportPath == path })
 	if i < 0 {

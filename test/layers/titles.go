@@ -10,8 +10,8 @@ import (
 
 var firstWord = regexp.MustCompile(`^[a-z]\w*`)
 
-// titles looks at the first word of the comments on declarations: one that begins with a small letter is the name of what is declared. Tests are
-// told of in sentences of any kind.
+// titles looks at the first word of the comments on declarations: one that begins with a small letter is the name of
+// what is declared. Tests are told of in sentences of any kind.
 func (x *names) titles(f *ast.File) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {

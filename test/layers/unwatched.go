@@ -13,10 +13,10 @@ import (
 // noRace is the comment that takes a function out of the race detector's sight.
 const noRace = "//go:norace"
 
-// Unwatched looks at the functions marked go:norace of the packages. It returns each of
-// them that has no comment, and each place in one at which the detector looks after all where the compiler does not inline, as
-// in a build for a debugger: a function literal, and the call of a function that is not marked. readsNothing has those that may
-// be called, by their names without module, and why; unused are its names that none calls.
+// Unwatched looks at the functions marked go:norace of the packages. It returns each of them that has no comment, and
+// each place in one at which the detector looks after all where the compiler does not inline, as in a build for a
+// debugger: a function literal, and the call of a function that is not marked. readsNothing has those that may be
+// called, by their names without module, and why; unused are its names that none calls.
 func Unwatched(packages []*loaded, module string, readsNothing map[string]string) (found []Violation, unused []string) {
 	marked := map[string]bool{} // of all functions with a body
 	for _, p := range packages {

@@ -33,8 +33,8 @@ func (b *builder) run(ctx context.Context, dir string, env []string, words ...st
 	return nil
 }
 
-// mpich builds MPICH's tests: makes configure, if there is none, configures for a C compiler of MPI, and makes the folders. What does not compile is
-// left out, and found to be missing when the tests are run.
+// mpich builds MPICH's tests: makes configure, if there is none, configures for a C compiler of MPI, and makes the
+// folders. What does not compile is left out, and found to be missing when the tests are run.
 func (b *builder) mpich(ctx context.Context) error {
 	source := b.from
 	if deeper := filepath.Join(source, "test", "mpi"); exists(filepath.Join(deeper, "runtests")) {

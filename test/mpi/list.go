@@ -107,7 +107,8 @@ func (t *test) set(key, value string) (err error) {
 	return nil
 }
 
-// readLists reads the list of a folder, and of those that it names. roots are where the folder may be: the first that has the list counts.
+// readLists reads the list of a folder, and of those that it names. roots are where the folder may be: the first that
+// has the list counts.
 func readLists(roots []string, folder string, np int) (all []*test, err error) {
 	file, err := openList(roots, folder)
 	if err != nil {

@@ -42,7 +42,7 @@ func osuTests(in string, folders []string) (all []*test, err error) {
 	return all, err
 }
 
-// under says whether a folder is one of some, or below one.
+// under reports whether a folder is one of some, or below one.
 func under(folder string, some []string) bool {
 	for _, f := range some {
 		if folder == f || strings.HasPrefix(folder, f+"/") || strings.HasSuffix(folder, "/"+f) || strings.Contains(folder, "/"+f+"/") {
@@ -71,7 +71,8 @@ func isPairwise(folder, name string) bool {
 	return false
 }
 
-// osuArguments are few repetitions, of sizes on both sides of every change of protocol, and validation, where the benchmark has it.
+// osuArguments are few repetitions, of sizes on both sides of every change of protocol, and validation, where the
+// benchmark has it.
 func osuArguments(folder, name string) []string {
 	few, sizes, valid := []string{"-i", "10", "-x", "2"}, []string{"-m", "1:262144"}, []string{"-c"}
 	switch {
@@ -107,7 +108,7 @@ func list(suite, in string, from []string, folders []string) (all []*test, err e
 	return all, nil
 }
 
-// exists says whether there is such a file.
+// exists reports whether there is such a file.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

@@ -43,8 +43,8 @@ const mostOutput = 1 << 20
 // endLimit is how long a launcher may take to end a test whose time is up, as MPIEXEC_TIMEOUT asks it to.
 const endLimit = 10 * time.Second
 
-// all runs tests, several at once as long as they have no more processes together than at; one that has more is run alone. When ctx ends, those that
-// were not run are left out of what is returned.
+// all runs tests, several at once as long as they have no more processes together than at; one that has more is run
+// alone. When ctx ends, those that were not run are left out of what is returned.
 func (r *runner) all(ctx context.Context, tests []*test) []result {
 	results := make([]*result, len(tests))
 	places := newPlaces(r.at)

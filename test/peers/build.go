@@ -15,8 +15,7 @@ import (
 //go:embed src/*.c src/*.h
 var sources embed.FS
 
-// errMissing says that an instrument is not installed: a comparison that needs it
-// is skipped.
+// errMissing says that an instrument is not installed: a comparison that needs it is skipped.
 var errMissing = errors.New("not installed")
 
 // A workshop is the temporary folder with the sources and what was built of them.
@@ -55,8 +54,8 @@ func (w *workshop) built(name string) string { return filepath.Join(w.out, name)
 
 func (w *workshop) remove() { os.RemoveAll(w.dir) }
 
-// compile builds program from source with the given compiler, once. The options
-// come after the source. The error is errMissing if there is no such compiler.
+// compile builds program from source with the given compiler, once. The options come after the source. The error is
+// errMissing if there is no such compiler.
 func (w *workshop) compile(ctx context.Context, compiler, source, program string, options ...string) error {
 	if _, err := exec.LookPath(compiler); err != nil {
 		return fmt.Errorf("%s: %w", compiler, errMissing)
@@ -74,8 +73,7 @@ func (w *workshop) compile(ctx context.Context, compiler, source, program string
 	return nil
 }
 
-// compileDemo builds this module's demo, from the folder in which the go command
-// finds the module.
+// compileDemo builds this module's demo, from the folder in which the go command finds the module.
 func (w *workshop) compileDemo(ctx context.Context) error {
 	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/pm2-go/pm2/cmd/demo")
 	out, err := list.Output()

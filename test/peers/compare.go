@@ -53,8 +53,8 @@ type pair struct {
 // measure is what the comparison calls to run a program; tests put their own here.
 type measure func(ctx context.Context, p program, size int) (figure, error)
 
-// compare runs one size until one regime has reps pairs, at most 3*reps times, and
-// returns a row per regime with at least one pair.
+// compare runs one size until one regime has reps pairs, at most 3*reps times, and returns a row per regime with at
+// least one pair.
 func compare(ctx context.Context, c comparison, probe program, size, reps int, m measure) ([]row, error) {
 	byRegime := map[string][]pair{}
 	dropped := 0

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// A figure is what one run of a program measured for one message size: times in
-// ns, one way. The probes are those that the program took itself, right before and
-// right after; 0 where it took none.
+// A figure is what one run of a program measured for one message size: times in ns, one way. The probes are those that
+// the program took itself, right before and right after; 0 where it took none.
 type figure struct {
 	Size       int     `json:"size"`
 	Min        float64 `json:"min_ns"`
@@ -38,8 +37,7 @@ func parseFigure(output []byte, size int) (figure, error) {
 	return figure{}, fmt.Errorf("no row for %d bytes in %.80q", size, output)
 }
 
-// A spread is the median of several runs' medians, with its quartiles, and the
-// medians of their extremes. Times in ns.
+// A spread is the median of several runs' medians, with its quartiles, and the medians of their extremes. Times in ns.
 type spread struct {
 	Q1, Median, Q3 float64
 	Min, P99       float64

@@ -10,13 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loopbackName is the name under which this binary starts itself again inside
-// a fresh network namespace: there it raises the loopback interface, the only one,
-// and becomes the command of its remaining arguments.
+// loopbackName is the name under which this binary starts itself again inside a fresh network namespace: there it
+// raises the loopback interface, the only one, and becomes the command of its remaining arguments.
 const loopbackName = "pm2-peers-loopback"
 
-// enterLoopback does that if this process was started for it. It is the first call
-// of main, and returns in every other process.
+// enterLoopback does that if this process was started for it. It is the first call of main, and returns in every other
+// process.
 func enterLoopback() {
 	if len(os.Args) < 2 || os.Args[0] != loopbackName {
 		return
@@ -49,9 +48,8 @@ func raiseLoopback() error {
 	return nil
 }
 
-// onlyLoopback changes cmd so that it runs where there is no interface but
-// loopback. Without privilege that takes a user namespace, in which the user
-// appears as root; it may only be called when canIsolate says so.
+// onlyLoopback changes cmd so that it runs where there is no interface but loopback. Without privilege that takes a
+// user namespace, in which the user appears as root; it may only be called when canIsolate says so.
 func onlyLoopback(cmd *exec.Cmd) {
 	cmd.Args = append([]string{loopbackName, cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/proc/self/exe"
@@ -67,8 +65,8 @@ func onlyLoopback(cmd *exec.Cmd) {
 	}
 }
 
-// canIsolate says whether the kernel lets us have network namespaces. Where it
-// does not, onLoopback's settings alone keep MPI off the other interfaces.
+// canIsolate reports whether the kernel lets us have network namespaces. Where it does not, onLoopback's settings alone
+// keep MPI off the other interfaces.
 var canIsolate = sync.OnceValue(func() bool {
 	cmd := exec.Command("true")
 	onlyLoopback(cmd)

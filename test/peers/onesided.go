@@ -173,8 +173,8 @@ func (w *workshop) accessUCX(a access) program {
 	}
 }
 
-// parseUCX reads the last line of ucx_perftest: iterations, the median of an operation and the average in us. The median comes in steps of some ns; what
-// is initiated in as few has the average.
+// parseUCX reads the last line of ucx_perftest: iterations, the median of an operation and the average in us. The
+// median comes in steps of some ns; what is initiated in as few has the average.
 func parseUCX(output []byte, size int, median bool) (figure, error) {
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	words := strings.Fields(lines[len(lines)-1])
@@ -192,7 +192,8 @@ func parseUCX(output []byte, size int, median bool) (figure, error) {
 	return figure{Size: size, Median: us * 1000}, nil
 }
 
-// runAccess is the life of one of our ranks: access OPERATION SIZE SAMPLES. Rank 0 prints the median time of an operation in ns.
+// runAccess is the life of one of our ranks: access OPERATION SIZE SAMPLES. Rank 0 prints the median time of an
+// operation in ns.
 func runAccess(ctx context.Context, args []string) error {
 	if len(args) != 3 || accessTitles[args[0]] == "" {
 		return fmt.Errorf("access: %w: give an operation, a size and a number of samples: %q", errUsage, args)

@@ -38,8 +38,7 @@ const argobotsRounds = 200000
 // errNoFigure says that a program ran, but could not measure in one regime.
 var errNoFigure = errors.New("no figure of one regime")
 
-// bench is this module's `demo bench` for one row. Each of its runs is the median
-// of several repetitions of 20 ms.
+// bench is this module's `demo bench` for one row. Each of its runs is the median of several repetitions of 20 ms.
 func (w *workshop) bench(binary string, o operation) program {
 	p := w.ours(binary)
 	p.name = "ours"
@@ -51,8 +50,7 @@ func (w *workshop) bench(binary string, o operation) program {
 	return p
 }
 
-// argobots is the same operation with Argobots' user-level threads, from the
-// installation below prefix.
+// argobots is the same operation with Argobots' user-level threads, from the installation below prefix.
 func (w *workshop) argobots(prefix string, o operation) program {
 	const binary = "threads_argobots.bin"
 	return program{
@@ -72,8 +70,8 @@ func (w *workshop) argobots(prefix string, o operation) program {
 	}
 }
 
-// argobotsOptions are what gcc needs to find the Argobots that is installed below
-// prefix; the error is errMissing if there is none.
+// argobotsOptions are what gcc needs to find the Argobots that is installed below prefix; the error is errMissing if
+// there is none.
 func argobotsOptions(prefix string) ([]string, error) {
 	if prefix == "" {
 		return nil, fmt.Errorf("libabt of Argobots: %w; name the prefix it is installed below with -argobots or ARGOBOTS (README.md says how to build it)", errMissing)
@@ -95,8 +93,7 @@ func argobotsOptions(prefix string) ([]string, error) {
 	return nil, fmt.Errorf("libabt of Argobots: %w below %s: there is neither lib/libabt.a nor lib/libabt.so", errMissing, prefix)
 }
 
-// parseBench finds the row of that name in the JSON of `demo bench`. The error is
-// errNoFigure if the row was skipped.
+// parseBench finds the row of that name in the JSON of `demo bench`. The error is errNoFigure if the row was skipped.
 func parseBench(output []byte, name string, size int) (figure, error) {
 	var document struct {
 		Rows []struct {

@@ -8,20 +8,17 @@ import (
 	"strconv"
 )
 
-// A program measures one message size, or one operation of threads: ours, a peer,
-// or the probe.
+// A program measures one message size, or one operation of threads: ours, a peer, or the probe.
 type program struct {
 	name   string
 	binary string // of ours
 	build  func(context.Context) error
-	// command is the program's command line for one size; cpus are where its two
-	// processes shall run.
+	// command is the program's command line for one size; cpus are where its two processes shall run.
 	command func(size, iters int, cpus [2]int) []string
 	env     []string // added to ours
 	// parse reads the figure from what the program printed; nil: parseFigure.
 	parse func(output []byte, size int) (figure, error)
-	// confine runs the whole program on cpus, for programs that bind themselves
-	// within what they may use.
+	// confine runs the whole program on cpus, for programs that bind themselves within what they may use.
 	confine bool
 	// noted is what it took when it was measured elsewhere, in ns: it is not run.
 	noted float64
@@ -29,9 +26,8 @@ type program struct {
 	isolate bool
 }
 
-// onLoopback makes the run-time systems of Open MPI, PMIx and UCX, and what they
-// may choose for the messages, choose loopback. Some of them still listen on
-// every interface, which is why the jobs are isolated too.
+// onLoopback makes the run-time systems of Open MPI, PMIx and UCX, and what they may choose for the messages, choose
+// loopback. Some of them still listen on every interface, which is why the jobs are isolated too.
 var onLoopback = []string{
 	"OMPI_MCA_btl_tcp_if_include=lo",
 	"OMPI_MCA_oob_tcp_if_include=lo",

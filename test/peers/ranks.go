@@ -17,7 +17,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// A traffic is a pattern of messages among more ranks than they have CPUs. src/ranks_mpi.c explains the patterns, and has the peer's.
+// A traffic is a pattern of messages among more ranks than they have CPUs. src/ranks_mpi.c explains the patterns, and
+// has the peer's.
 type traffic struct {
 	ranks   int
 	pattern string

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A document is the JSON of one run of this command, as that of the demo's
-// experiments. Times in ns: of messages one way, of threads per operation.
+// A document is the JSON of one run of this command, as that of the demo's experiments. Times in ns: of messages one
+// way, of threads per operation.
 type document struct {
 	Experiment string         `json:"experiment"`
 	Machine    machine        `json:"machine"`
@@ -82,8 +82,7 @@ func (d document) writeJSON(w io.Writer) error {
 	return e.Encode(d)
 }
 
-// writeTable prints a row per size and regime; a comparison's name stands above
-// its rows.
+// writeTable prints a row per size and regime; a comparison's name stands above its rows.
 func (d document) writeTable(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d cores, Linux %s, %s, commit %s\n", d.Machine.CPU, d.Machine.Cores, d.Machine.Kernel, d.Machine.Go, d.Machine.Commit)
 	fmt.Fprintf(w, "Medians of the runs' medians [quartiles]: of messages one way, in windows per message;\nratio = ours / peer, lower is better.\n")
@@ -185,8 +184,7 @@ func interval(q1, median, q3, unit float64) string {
 	return fmt.Sprintf("%.*f [%.*f %.*f]", digits, median/unit, digits, q1/unit, digits, q3/unit)
 }
 
-// thisMachine describes where the figures come from; what cannot be found out is
-// left empty.
+// thisMachine describes where the figures come from; what cannot be found out is left empty.
 func thisMachine() machine {
 	m := machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
 	var u unix.Utsname

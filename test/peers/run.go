@@ -22,8 +22,7 @@ const runLimit = time.Minute
 // errSlow says that a program was ended at runLimit.
 var errSlow = errors.New("took too long, on a machine that is busy with something else or because it hangs")
 
-// run starts p and returns its figure. The program leads a process group, which is
-// ended when ctx or the limit ends.
+// run starts p and returns its figure. The program leads a process group, which is ended when ctx or the limit ends.
 func run(ctx context.Context, p program, size, iters int, cpus [2]int) (figure, error) {
 	if p.noted > 0 {
 		return figure{Size: size, Median: p.noted}, nil
@@ -34,8 +33,8 @@ func run(ctx context.Context, p program, size, iters int, cpus [2]int) (figure, 
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A launcher that is asked to end takes its ranks along, which are in groups of
-	// their own; what is still there after WaitDelay is killed.
+	// A launcher that is asked to end takes its ranks along, which are in groups of their own; what is still there
+	// after WaitDelay is killed.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	if p.isolate && canIsolate() {
@@ -72,8 +71,8 @@ func run(ctx context.Context, p program, size, iters int, cpus [2]int) (figure, 
 	return f, nil
 }
 
-// onCPUs calls f on an OS thread that may run on those CPUs only, which the
-// processes started by f inherit. The thread ends with the call.
+// onCPUs calls f on an OS thread that may run on those CPUs only, which the processes started by f inherit. The thread
+// ends with the call.
 func onCPUs(cpus [2]int, f func() error) error {
 	done := make(chan error)
 	go func() {

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// largestSize is the largest message the programs are asked for, in bytes: the
-// length of an MPI message is an int.
+// largestSize is the largest message the programs are asked for, in bytes: the length of an MPI message is an int.
 const largestSize = math.MaxInt32
 
-// parseSizes reads the sizes of messages: "1:64K" doubles from 1 to 64 KiB,
-// "1,8,4K,1M" is a list; the suffixes K, M and G are binary.
+// parseSizes reads the sizes of messages: "1:64K" doubles from 1 to 64 KiB, "1,8,4K,1M" is a list; the suffixes K, M
+// and G are binary.
 func parseSizes(s string) ([]int, error) {
 	if low, high, ok := strings.Cut(s, ":"); ok {
 		first, err := parseSize(low)
@@ -67,8 +66,8 @@ func formatSize(n int) string {
 	return strconv.Itoa(n)
 }
 
-// repetitions is how many timed round trips of messages, or windows, of so many bytes one
-// run has: as many as take some 20 to 100 ms, and at least 10.
+// repetitions is how many timed round trips of messages, or windows, of so many bytes one run has: as many as take some
+// 20 to 100 ms, and at least 10.
 func repetitions(size int) int {
 	switch {
 	case size <= 8<<10:

@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// IsTold says whether a launcher sets a variable for one process.
+// IsTold reports whether a launcher sets a variable for one process.
 func IsTold(name string) bool {
 	return slices.ContainsFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Told && v.Name == name })
 }
@@ -21,7 +21,7 @@ func Forwarded() []string {
 	})
 }
 
-// IsOurs says whether a variable is one of the project's.
+// IsOurs reports whether a variable is one of the project's.
 func IsOurs(name string) bool {
 	return strings.HasPrefix(name, "PM2_") || strings.HasPrefix(name, "PIOM_")
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// Check has spin look at the models that match a pattern: none breaks an assertion or leaves a process
-// waiting, and each statement of a process is reached; and with each mutation there is an error. A model with the line
-// "#define FINITE" has no run that goes on for ever, either. Without -long it skips, since a model changes only when its file does,
-// and without spin, or tcc or gcc.
+// Check has spin look at the models that match a pattern: none breaks an assertion or leaves a process waiting, and
+// each statement of a process is reached; and with each mutation there is an error. A model with the line "#define
+// FINITE" has no run that goes on for ever, either. Without -long it skips, since a model changes only when its file
+// does, and without spin, or tcc or gcc.
 func Check(t *testing.T, pattern string) {
 	t.Helper()
 	if !effort.Long() {
@@ -43,9 +43,9 @@ func Check(t *testing.T, pattern string) {
 	}
 }
 
-// compiler is the command that compiles what spin makes of a model; nil: there is none. Most searches take a
-// quarter of a second: gcc compiles for longer, even without optimising (with it for up to two minutes), and a mutation is a program of its
-// own; tcc takes a fiftieth of that, and what it makes searches as fast.
+// compiler is the command that compiles what spin makes of a model; nil: there is none. Most searches take a quarter of
+// a second: gcc compiles for longer, even without optimising (with it for up to two minutes), and a mutation is a
+// program of its own; tcc takes a fiftieth of that, and what it makes searches as fast.
 func compiler() []string {
 	for _, command := range [][]string{{"tcc", "-w"}, {"gcc", "-O0", "-w"}} {
 		if _, err := exec.LookPath(command[0]); err == nil {

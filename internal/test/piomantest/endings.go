@@ -25,8 +25,7 @@ func pause(i int) {
 	}
 }
 
-// unhooking: the engine is hooked and unhooked while tasks are submitted, awaited and
-// cancelled; all of them end.
+// unhooking: the engine is hooked and unhooked while tasks are submitted, awaited and cancelled; all of them end.
 func unhooking(t *testing.T, w World) {
 	s := w.bare(t)
 	if !s.background() {
@@ -75,8 +74,8 @@ func unhooking(t *testing.T, w World) {
 	})
 }
 
-// closing: the engine is closed at every moment. Waiters are told, what was accepted
-// comes to rest, nothing is accepted afterwards.
+// closing: the engine is closed at every moment. Waiters are told, what was accepted comes to rest, nothing is accepted
+// afterwards.
 func closing(t *testing.T, w World) {
 	n := 100
 	if testing.Short() {

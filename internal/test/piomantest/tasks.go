@@ -143,8 +143,7 @@ func cancels(t *testing.T, w World) {
 
 var errPlanned = errors.New("planned")
 
-// panics: one that panics is reported by its name, its waiter
-// learns of it, and all others go on.
+// panics: one that panics is reported by its name, its waiter learns of it, and all others go on.
 func panics(t *testing.T, w World) {
 	s := w.stage(t)
 	s.planned = true
@@ -197,8 +196,8 @@ func (s *scene) reported(total int, names ...string) {
 	}
 }
 
-// exits: a handler that ends its goroutine ends that of its poller, which is no other's but
-// the flavour's here, and its task. All others go on.
+// exits: a handler that ends its goroutine ends that of its poller, which is no other's but the flavour's here, and its
+// task. All others go on.
 func exits(t *testing.T, w World) {
 	s := w.stage(t)
 	s.planned = true

@@ -18,8 +18,8 @@ func (s *scene) waitFor(c *pioman.Completion, bits uint32, d time.Duration) erro
 	return c.WaitContext(ctx, s.e, bits)
 }
 
-// givingUp: waits with limits end when these do, with the reason, and leave the completion
-// as it was; what comes in time is not missed.
+// givingUp: waits with limits end when these do, with the reason, and leave the completion as it was; what comes in
+// time is not missed.
 func givingUp(t *testing.T, w World) {
 	s := w.stage(t)
 	n := s.rounds(60)

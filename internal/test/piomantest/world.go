@@ -13,8 +13,7 @@ import (
 // World is what makes the progress, and what calls the engine in it.
 type World struct {
 	Name string
-	// Start has the engine make progress so, as often as it is called after the stop
-	// before. nil: only waiters poll.
+	// Start has the engine make progress so, as often as it is called after the stop before. nil: only waiters poll.
 	Start func(e *pioman.Engine) (Host, error)
 	// Spawn runs f at the same time as the test, on one kind of caller each.
 	Spawn map[string]func(f func())
@@ -85,7 +84,7 @@ func (s *scene) start() (h Host, stop func()) {
 	return h, h.Stop
 }
 
-// background tells whether requests progress without a waiter.
+// background reports whether requests progress without a waiter.
 func (s *scene) background() bool { return s.w.Start != nil }
 
 // rounds is how often a test repeats what it does.
@@ -96,8 +95,7 @@ func (s *scene) rounds(n int) int {
 	return n
 }
 
-// crowd runs f in n callers of each kind at the same time, numbered from 0, and
-// waits for all.
+// crowd runs f in n callers of each kind at the same time, numbered from 0, and waits for all.
 func (s *scene) crowd(n int, f func(k int)) {
 	s.Helper()
 	var all sync.WaitGroup
@@ -132,8 +130,7 @@ func (s *scene) finishes(what string, f func()) {
 	}
 }
 
-// eventually waits for what others bring about. Where nothing polls in the background the
-// test does.
+// eventually waits for what others bring about. Where nothing polls in the background the test does.
 func (s *scene) eventually(what string, f func() bool) {
 	s.Helper()
 	for end := time.Now().Add(patience); !f(); {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open makes a terminal. What is typed is written to master; slave is what a process has for its own. The caller closes both. The error
-// tells that none can be made here.
+// Open makes a terminal. What is typed is written to master; slave is what a process has for its own. The caller closes
+// both. The error tells that none can be made here.
 func Open() (master, slave *os.File, err error) {
 	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

@@ -49,7 +49,7 @@ func (e *endpoint) Addr() string {
 	return strings.Join(words, " ")
 }
 
-// fits says whether a network can lead to a process of that host. The last one can always.
+// fits reports whether a network can lead to a process of that host. The last one can always.
 func (e *endpoint) fits(number int, host string) bool {
 	return number == lastNetwork || (e.host == host && host != none) == (number < localNetworks)
 }

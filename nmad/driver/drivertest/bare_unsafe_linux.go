@@ -15,8 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// probe is two flags on lines of their own, in memory of two processes: what one
-// round trip costs at least.
+// probe is two flags on lines of their own, in memory of two processes: what one round trip costs at least.
 type probe struct {
 	ping atomic.Uint64
 	_    [248]byte
@@ -68,8 +67,8 @@ func (p *probe) answer(rounds int) {
 	}
 }
 
-// copies fetches buf from the other process, rounds times, and lets the other
-// fetch it from here: as side 0 after the other one, as side 1 before.
+// copies fetches buf from the other process, rounds times, and lets the other fetch it from here: as side 0 after the
+// other one, as side 1 before.
 func (p *probe) copies(side, pid int, buf []byte, rounds int) error {
 	p.at[side].Store(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))))
 	local := []unix.Iovec{{Base: unsafe.SliceData(buf)}}
@@ -106,8 +105,8 @@ func (p *probe) time(rounds int) float64 {
 	return float64(time.Since(start).Nanoseconds()) / float64(rounds-1) / 2
 }
 
-// barePair gives the two ends of a bare connection such as the driver of that name
-// uses: of Unix sockets for unix, else over loopback.
+// barePair gives the two ends of a bare connection such as the driver of that name uses: of Unix sockets for unix, else
+// over loopback.
 func barePair(name string) (here int, there *os.File, err error) {
 	if name != "unix" {
 		return tcpPair()
@@ -119,8 +118,7 @@ func barePair(name string) (here int, there *os.File, err error) {
 	return fd[0], os.NewFile(uintptr(fd[1]), "socket"), nil
 }
 
-// tcpPair gives the two ends of a bare connection over loopback, set up like
-// the driver's.
+// tcpPair gives the two ends of a bare connection over loopback, set up like the driver's.
 func tcpPair() (here int, there *os.File, err error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// What the serving process is asked to do, as the kind of a packet whose Size is
-// the number of bytes or rounds.
+// What the serving process is asked to do, as the kind of a packet whose Size is the number of bytes or rounds.
 const (
 	askEcho      = iota + 1 // send this packet back
 	askSink                 // receive Size packets, then answer
@@ -28,13 +27,11 @@ const (
 	askQuit
 )
 
-// Bench measures a driver between two processes on two CPUs: half round trips,
-// and streams, copying each body out as nmad would, with things beside it
-// that no driver can beat: a cache line that goes to the other core and back
-// (probe-ns, in every row: rows of different probes are not to be compared), and
-// a loop of write and read on a bare socket; and the rival of copying twice,
-// one copy by process_vm_readv. Call it directly from a
-// benchmark function, once. It skips on a single CPU.
+// Bench measures a driver between two processes on two CPUs: half round trips, and streams, copying each body out as
+// nmad would, with things beside it that no driver can beat: a cache line that goes to the other core and back
+// (probe-ns, in every row: rows of different probes are not to be compared), and a loop of write and read on a bare
+// socket; and the rival of copying twice, one copy by process_vm_readv. Call it directly from a benchmark function,
+// once. It skips on a single CPU.
 func Bench(b *testing.B, d driver.Driver) {
 	if o, ok := mine(b.Name()); ok {
 		if err := obey(d, o, func(s *side) error { return serve(s, o.CPU) }); err != nil {
@@ -135,9 +132,8 @@ func (m *meter) row(b *testing.B, name string, bytes, ways int, run func(k int) 
 	})
 }
 
-// batches runs n operations and gives the time of one, in ns, batch by batch in
-// ascending order. A batch takes about a quarter of a millisecond: on a machine
-// where others run too, whole batches are disturbed, and the median is not.
+// batches runs n operations and gives the time of one, in ns, batch by batch in ascending order. A batch takes about a
+// quarter of a millisecond: on a machine where others run too, whole batches are disturbed, and the median is not.
 func batches(n int, run func(k int) error) ([]float64, error) {
 	const aim = 250e3 // ns
 	var times []float64
@@ -245,8 +241,8 @@ func (m *meter) bareSocket(k int) error {
 	return rawLoop(m.raw, k, true)
 }
 
-// bareCopy has either side fetch the other's buffer by process_vm_readv, told by
-// a bare flag: the least that a single copy through the kernel costs.
+// bareCopy has either side fetch the other's buffer by process_vm_readv, told by a bare flag: the least that a single
+// copy through the kernel costs.
 func (m *meter) bareCopy(k, n int) error {
 	if err := m.askMany(askCopy, n, k); err != nil {
 		return err

@@ -42,8 +42,7 @@ func mine(test string) (order, bool) {
 	return o, true
 }
 
-// obey is the whole life of the second process: dial, run the script, say how
-// it went.
+// obey is the whole life of the second process: dial, run the script, say how it went.
 func obey(d driver.Driver, o order, run func(*side) error) error {
 	go func() { // ends with its parent, whatever happens
 		_, _ = io.Copy(io.Discard, os.Stdin)

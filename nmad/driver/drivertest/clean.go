@@ -13,9 +13,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// clean arranges for t to fail if, once everything it opened is closed, it
-// leaves behind what was not there before: goroutines, descriptors, shared
-// mappings, files of ours in /dev/shm. Call it first.
+// clean arranges for t to fail if, once everything it opened is closed, it leaves behind what was not there before:
+// goroutines, descriptors, shared mappings, files of ours in /dev/shm. Call it first.
 func clean(t *testing.T) {
 	t.Helper()
 	// Go's poller opens its own descriptors at the first use, and keeps them.
@@ -39,8 +38,8 @@ func clean(t *testing.T) {
 	})
 }
 
-// resources lists, as kinds of things and not with their numbers, what a
-// process holds: descriptors, shared mappings; and the files in /dev/shm.
+// resources lists, as kinds of things and not with their numbers, what a process holds: descriptors, shared mappings;
+// and the files in /dev/shm.
 func resources() []string {
 	var out []string
 	if dir, err := os.ReadDir("/proc/self/fd"); err == nil {

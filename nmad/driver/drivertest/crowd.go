@@ -108,8 +108,8 @@ func Dialers(tb testing.TB, a, b driver.Endpoint, n int) time.Duration {
 	return took
 }
 
-// Strangers connects so many times to an address, and says nothing, for the time of the test; a connection that is closed
-// is made anew. False: the address is no socket's.
+// Strangers connects so many times to an address, and says nothing, for the time of the test; a connection that is
+// closed is made anew. False: the address is no socket's.
 func Strangers(tb testing.TB, addr string, n int) bool {
 	tb.Helper()
 	network := "tcp"

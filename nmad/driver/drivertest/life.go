@@ -13,8 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// killed: the second process dies, in the middle of things, without a chance
-// to say so; the first one must notice, whether it polls, sends or sleeps.
+// killed: the second process dies, in the middle of things, without a chance to say so; the first one must notice,
+// whether it polls, sends or sleeps.
 func killed(t *testing.T, parent testing.TB, d driver.Driver) {
 	ways := []struct {
 		name   string
@@ -87,8 +87,7 @@ func killed(t *testing.T, parent testing.TB, d driver.Driver) {
 	}
 }
 
-// manyLinks: several links between the same two endpoints, dialed and used at
-// the same time, do not get mixed up.
+// manyLinks: several links between the same two endpoints, dialed and used at the same time, do not get mixed up.
 func manyLinks(t *testing.T, d driver.Driver) {
 	clean(t)
 	const n = 8
@@ -127,9 +126,8 @@ func manyLinks(t *testing.T, d driver.Driver) {
 	wg.Wait()
 }
 
-// closeWhileInside: Close comes while every direction, and Arm, is being
-// called by other goroutines. They end with ErrClosed, or ErrPeerLost on the
-// other side, and no process crashes.
+// closeWhileInside: Close comes while every direction, and Arm, is being called by other goroutines. They end with
+// ErrClosed, or ErrPeerLost on the other side, and no process crashes.
 func closeWhileInside(t *testing.T, d driver.Driver) {
 	clean(t)
 	a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))

@@ -8,8 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// partsLeft sends bodies of every length that matters in parts, to an echo: they
-// arrive as one.
+// partsLeft sends bodies of every length that matters in parts, to an echo: they arrive as one.
 func partsLeft(s *side) error {
 	rng := rand.New(rand.NewPCG(3, 4))
 	buf := make([]byte, s.Caps().MaxBody)

@@ -13,8 +13,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// refusals: processes that do not belong together find out, and both say why
-// in one line.
+// refusals: processes that do not belong together find out, and both say why in one line.
 func refusals(t *testing.T, d driver.Driver) {
 	for _, c := range []struct {
 		name   string
@@ -160,8 +159,7 @@ func endpoints(t *testing.T, d driver.Driver) {
 	})
 }
 
-// oneLine checks an error: there is one, it is want, it is one line, and says
-// what it should.
+// oneLine checks an error: there is one, it is want, it is one line, and says what it should.
 func oneLine(t *testing.T, what string, err, want error, says string) {
 	t.Helper()
 	switch {

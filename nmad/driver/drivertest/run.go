@@ -13,8 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// script is a case: what the two ends of a link do, at the same time. It must
-// leave nothing on the way in either direction.
+// script is a case: what the two ends of a link do, at the same time. It must leave nothing on the way in either
+// direction.
 type script struct {
 	name  string
 	left  func(*side) error
@@ -22,8 +22,8 @@ type script struct {
 	ends  bool // one of the sides closes the link itself
 }
 
-// Run holds a driver to its promises. The second processes run the same test,
-// so it must be called directly from a test function, once.
+// Run holds a driver to its promises. The second processes run the same test, so it must be called directly from a test
+// function, once.
 func Run(t *testing.T, d driver.Driver) {
 	if o, ok := mine(t.Name()); ok {
 		for _, s := range append(scripts(), endless()...) {
@@ -60,16 +60,16 @@ func Run(t *testing.T, d driver.Driver) {
 	RunEndpoints(t, d)
 }
 
-// RunEndpoints is the part of Run that is about opening, linking and refusing: all
-// there is to say of a driver whose links are those of others.
+// RunEndpoints is the part of Run that is about opening, linking and refusing: all there is to say of a driver whose
+// links are those of others.
 func RunEndpoints(t *testing.T, d driver.Driver) {
 	t.Run("refused", func(t *testing.T) { refusals(t, d) })
 	t.Run("endpoint", func(t *testing.T) { endpoints(t, d) })
 	t.Run("crowd", func(t *testing.T) { crowds(t, d) })
 }
 
-// RunInside is the part of Run that needs neither a second process nor the
-// exchange of secrets: for drivers that exist within one process only. It leaves out the tests of these names.
+// RunInside is the part of Run that needs neither a second process nor the exchange of secrets: for drivers that exist
+// within one process only. It leaves out the tests of these names.
 func RunInside(t *testing.T, d driver.Driver, except ...string) {
 	t.Run("one process", func(t *testing.T) {
 		for _, s := range scripts() {
@@ -149,8 +149,7 @@ func pair(tb testing.TB, d driver.Driver) (left, right *side) {
 	return &side{Link: l}, &side{Link: r}
 }
 
-// link makes one link from b, of rank 1, to a, of rank 0. They are closed with
-// the test, if not before.
+// link makes one link from b, of rank 1, to a, of rank 0. They are closed with the test, if not before.
 func link(tb testing.TB, a, b driver.Endpoint) (left, right driver.Link) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)

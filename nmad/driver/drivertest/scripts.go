@@ -58,8 +58,8 @@ func pick(full, short int) int {
 	return full
 }
 
-// pick is the same for a script; over tiny buffers, which make everything slow
-// again, an eighth of it meets every border still.
+// pick is the same for a script; over tiny buffers, which make everything slow again, an eighth of it meets every
+// border still.
 func (s *side) pick(full, short int) int {
 	if s.Caps().MaxBody < 4096 {
 		full, short = max(full/8, short/2), short/2
@@ -76,8 +76,7 @@ func numbered(i int, body int) driver.Header {
 	}
 }
 
-// length is the i-th body length of a sequence: mostly short, sometimes at a
-// boundary, now and then long.
+// length is the i-th body length of a sequence: mostly short, sometimes at a boundary, now and then long.
 func length(rng *rand.Rand, most int) int {
 	switch rng.IntN(16) {
 	case 0:
@@ -91,8 +90,8 @@ func length(rng *rand.Rand, most int) int {
 	}
 }
 
-// packets sends a sequence and receives the same one, both at once, and
-// compares every byte: nothing is lost, doubled, reordered or torn.
+// packets sends a sequence and receives the same one, both at once, and compares every byte: nothing is lost, doubled,
+// reordered or torn.
 func packets(s *side) error { return sequence(s, s.send) }
 
 // together is packets of which as many leave together as chance will have it; some are more than
@@ -167,8 +166,8 @@ func boundaries(most int) []int {
 	return slices.Compact(out)
 }
 
-// sizesLeft sends bodies of every length that matters, to an echo. Twice
-// around with a growing pad between, so that they meet every place of a ring.
+// sizesLeft sends bodies of every length that matters, to an echo. Twice around with a growing pad between, so that
+// they meet every place of a ring.
 func sizesLeft(s *side) error { return sizes(s, s.pick(20, 4)) }
 
 func sizes(s *side, turns int) error {
@@ -199,8 +198,7 @@ func sizes(s *side, turns int) error {
 	return nil
 }
 
-// echo sends back whatever comes, until told that it is enough; that one it
-// swallows, since done follows.
+// echo sends back whatever comes, until told that it is enough; that one it swallows, since done follows.
 func echo(s *side) error {
 	buf := make([]byte, s.Caps().MaxBody)
 	for {
@@ -250,8 +248,8 @@ func wrongBodies(s *side) error {
 func fullLeft(s *side) error {
 	body := make([]byte, s.Caps().MaxBody)
 	sent := 0
-	// Refused several times in a row: a network may take a little more when what
-	// it took first has moved on. Nothing of a refused packet may have been sent.
+	// Refused several times in a row: a network may take a little more when what it took first has moved on. Nothing of
+	// a refused packet may have been sent.
 	for refusals := 0; refusals < 5; {
 		fill(body, uint64(sent))
 		h := numbered(sent, len(body))

@@ -32,8 +32,7 @@ type side struct {
 	h driver.Header // of the last receive
 }
 
-// until polls try until it says that it is done. It yields between polls, so that
-// two sides make progress on one CPU.
+// until polls try until it says that it is done. It yields between polls, so that two sides make progress on one CPU.
 func until(try func() (bool, error)) error {
 	var start time.Time
 	for n := 1; ; n++ {
@@ -120,8 +119,7 @@ func (s *side) pull(buf []byte, step int) error {
 	return nil
 }
 
-// sleep waits in the kernel until the descriptor is readable, as an idle
-// process would.
+// sleep waits in the kernel until the descriptor is readable, as an idle process would.
 func (s *side) sleep() error {
 	fds := []unix.PollFd{{Fd: int32(s.Descriptor()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(Patience); ; {
@@ -165,8 +163,7 @@ func (s *side) napFor(wantRoom bool, try func() (bool, error)) error {
 	}
 }
 
-// done waits until both sides are: a side that closed its link at once would
-// take the link away from the other.
+// done waits until both sides are: a side that closed its link at once would take the link away from the other.
 func (s *side) done() error {
 	// The other side may have taken the packet and closed before the flush: whether it was through says its own packet.
 	if err := s.send(driver.Header{Kind: kindDone}, nil); err != nil && !errors.Is(err, driver.ErrPeerLost) {
@@ -202,12 +199,11 @@ func check(b []byte, at uint64) error {
 	return nil
 }
 
-// window is how many bytes fill and check take at once: the race detector asks its time for
-// each access, however long.
+// window is how many bytes fill and check take at once: the race detector asks its time for each access, however long.
 const window = 64
 
-// holds is what stands at a place, a window of it or at most so many bytes. What it writes
-// is the caller's own, so the race detector need not look.
+// holds is what stands at a place, a window of it or at most so many bytes. What it writes is the caller's own, so the
+// race detector need not look.
 //
 //go:norace
 func holds(w *[window]byte, most int, at uint64) []byte {

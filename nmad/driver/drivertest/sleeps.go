@@ -10,9 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// sleepLeft and sleepRight play ping-pong, each asleep whenever it has to wait,
-// now at once and now after a random number of polls, so that arrivals meet
-// every step of Arm, Disarm and what comes between. One lost wake-up, and the
+// sleepLeft and sleepRight play ping-pong, each asleep whenever it has to wait, now at once and now after a random
+// number of polls, so that arrivals meet every step of Arm, Disarm and what comes between. One lost wake-up, and the
 // round never ends. Every fourth ball goes over the large track.
 func sleepLeft(s *side) error  { return sleeper(s, true) }
 func sleepRight(s *side) error { return sleeper(s, false) }
@@ -76,8 +75,8 @@ func (s *side) caught(i int, large bool, ball []byte) (bool, error) {
 	return ok, err
 }
 
-// roomLeft sends as fast as it can on both tracks, asleep whenever there is no
-// room; roomRight receives, asleep whenever there is nothing.
+// roomLeft sends as fast as it can on both tracks, asleep whenever there is no room; roomRight receives, asleep
+// whenever there is nothing.
 func roomLeft(s *side) error {
 	n := s.pick(60_000, 4_000)
 	rng := rand.New(rand.NewPCG(9, uint64(n)))
@@ -137,8 +136,7 @@ func (s *side) napThrough(wantRoom bool, b []byte, move func([]byte) (int, error
 	return nil
 }
 
-// The right side sends some, and closes: all of it arrives, and then
-// ErrPeerLost, from every call, for good.
+// The right side sends some, and closes: all of it arrives, and then ErrPeerLost, from every call, for good.
 const closedBytes = 3000
 
 func closedRight(s *side) error {

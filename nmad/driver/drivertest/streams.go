@@ -11,8 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// streams sends and receives a long stream at once, in pieces of odd lengths
-// that differ between the two ends.
+// streams sends and receives a long stream at once, in pieces of odd lengths that differ between the two ends.
 func streams(s *side) error {
 	total := s.pick(12<<20, 2<<20)
 	sent := make(chan error, 1)
@@ -53,8 +52,7 @@ func (s *side) pullOdd(buf []byte, at uint64, step int) error {
 	return check(buf, at)
 }
 
-// everything runs all four directions at once, each in a goroutine of its own,
-// while a fifth one arms and disarms.
+// everything runs all four directions at once, each in a goroutine of its own, while a fifth one arms and disarms.
 func everything(s *side) error {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -81,8 +79,8 @@ func everything(s *side) error {
 	return err
 }
 
-// largeFullLeft fills the large track until Push takes nothing, tells the
-// other to begin, and waits for room in its sleep.
+// largeFullLeft fills the large track until Push takes nothing, tells the other to begin, and waits for room in its
+// sleep.
 func largeFullLeft(s *side) error {
 	const rest = 4 << 20 // bytes sent after the first refusals
 	buf := make([]byte, 1<<16)

@@ -26,7 +26,7 @@ func (d *dice) seed(seed uint64, own, peer int, link uint64, direction int) {
 	d.rng.Seed(seed, uint64(own)<<40^uint64(peer)<<16^link<<2^uint64(direction))
 }
 
-// happens says whether something with that share happens now. It draws a number only if the share leaves a choice.
+// happens reports whether something with that share happens now. It draws a number only if the share leaves a choice.
 func (d *dice) happens(share float64) bool {
 	switch {
 	case share <= 0:
@@ -40,7 +40,7 @@ func (d *dice) happens(share float64) bool {
 // intn returns a number from 0 to n-1; n is at least 1.
 func (d *dice) intn(n int) int { return int(d.rng.Uint64() % uint64(n)) }
 
-// silent says whether nothing arrives at the moment, as c asks for.
+// silent reports whether nothing arrives at the moment, as c asks for.
 func (d *dice) silent(c Chance) bool {
 	if c.Share <= 0 {
 		return false

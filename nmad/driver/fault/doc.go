@@ -1,8 +1,7 @@
-// Package fault is a driver around any other driver. It keeps a record of the packets
-// and bytes that pass, and does to them, by a plan that can be repeated, what networks,
-// kernels and schedulers do once in a million times. It interposes as the
-// hook providers of libfabric and LD_PRELOAD libraries for MPI do: the layers
-// above and below notice nothing. It is there for tests.
+// Package fault is a driver around any other driver. It keeps a record of the packets and bytes that pass, and does to
+// them, by a plan that can be repeated, what networks, kernels and schedulers do once in a million times. It interposes
+// as the hook providers of libfabric and LD_PRELOAD libraries for MPI do: the layers above and below notice nothing. It
+// is there for tests.
 //
 //	nmad ── Link ──▶ fault ── Link ──▶ shm, tcp, unix...
 //	                 │ record: a ring of the last packets
@@ -10,7 +9,8 @@
 //
 // # Use
 //
-// As a driver by name, with the plan in the environment, in a program that imports this package, as the laboratory does:
+// As a driver by name, with the plan in the environment, in a program that imports this package, as the laboratory
+// does:
 //
 //	import _ "github.com/pm2-go/pm2/nmad/driver/fault"
 //

@@ -73,12 +73,12 @@ func (l *Link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (b
 	return ok, err
 }
 
-// wellFormed says whether the inner link can take a packet at all. It refuses others for good.
+// wellFormed reports whether the inner link can take a packet at all. It refuses others for good.
 func (l *Link) wellFormed(h *driver.Header, size int) bool {
 	return int64(h.Body) == int64(size) && size <= l.maxBody
 }
 
-// refuse says whether a call finds no room, or no connection any more.
+// refuse reports whether a call finds no room, or no connection any more.
 func (l *Link) refuse(direction int) bool {
 	if l.broken.Load() != nil {
 		return true

@@ -40,7 +40,7 @@ type Only struct {
 	Rank int
 }
 
-// matches says whether the plan holds for that rank.
+// matches reports whether the plan holds for that rank.
 func (o Only) matches(rank int) bool { return !o.Set || o.Rank == rank }
 
 // Chance is something that takes a while, and happens now and then.

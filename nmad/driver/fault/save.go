@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Record returns the last entries, oldest first, and how many were lost before them. Any
-// goroutine may call it at any time.
+// Record returns the last entries, oldest first, and how many were lost before them. Any goroutine may call it at any
+// time.
 func (l *Link) Record() (entries []Entry, lost uint64) {
 	r := &l.record
 	r.mu.Lock()

@@ -9,12 +9,11 @@ import (
 	"github.com/pm2-go/pm2/internal/spelling"
 )
 
-// MaxName is the longest name, in bytes: names of drivers travel in the first message of
-// every link.
+// MaxName is the longest name, in bytes: names of drivers travel in the first message of every link.
 const MaxName = 32
 
-// Table is a set of things that have names. It is written at start, by init functions,
-// and read when a session opens: never on a hot path. Safe for concurrent use.
+// Table is a set of things that have names. It is written at start, by init functions, and read when a session opens:
+// never on a hot path. Safe for concurrent use.
 type Table[T interface{ Name() string }] struct {
 	What    string // what the things are, for errors: "driver"
 	Unknown error  // what a failed Lookup wraps
@@ -23,8 +22,7 @@ type Table[T interface{ Name() string }] struct {
 	byName map[string]T
 }
 
-// Register adds x under its name. It fails, and changes nothing, if the name is empty,
-// longer than MaxName or taken.
+// Register adds x under its name. It fails, and changes nothing, if the name is empty, longer than MaxName or taken.
 func (t *Table[T]) Register(x T) error {
 	name := x.Name()
 	if name == "" || len(name) > MaxName {
@@ -54,8 +52,8 @@ func (t *Table[T]) Names() []string {
 	return names
 }
 
-// Lookup finds what has that name. The error, which wraps Unknown, is one line that
-// says which names there are and which one was probably meant.
+// Lookup finds what has that name. The error, which wraps Unknown, is one line that says which names there are and
+// which one was probably meant.
 func (t *Table[T]) Lookup(name string) (T, error) {
 	t.mu.RLock()
 	x, ok := t.byName[name]
@@ -74,8 +72,8 @@ func (t *Table[T]) Lookup(name string) (T, error) {
 	return x, fmt.Errorf("%w %q; there are: %s%s", t.Unknown, name, strings.Join(names, ", "), hint)
 }
 
-// nearest gives the one of names that is at most two edits, and fewer than its
-// own length, away from name; "" if none is.
+// nearest gives the one of names that is at most two edits, and fewer than its own length, away from name; "" if none
+// is.
 func nearest(name string, names []string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if len(name) > 2*MaxName {

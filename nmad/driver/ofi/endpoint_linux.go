@@ -104,8 +104,8 @@ const (
 	kindReady = meet.KindDriver + 1 // the sender takes packets
 )
 
-// card is what the two sides of a link tell each other once they have proved themselves: the number and the token that packets to
-// the sender have, its provider, its address.
+// card is what the two sides of a link tell each other once they have proved themselves: the number and the token that
+// packets to the sender have, its provider, its address.
 //
 //	link (4) token (8) length (1) provider, address
 func (e *endpoint) card(l *link) []byte {

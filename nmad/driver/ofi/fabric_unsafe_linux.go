@@ -144,7 +144,7 @@ func setSource(i *C.struct_fi_info, host netip.Addr) {
 	}
 }
 
-// hasSockets says whether the addresses of an offer are those of IP sockets.
+// hasSockets reports whether the addresses of an offer are those of IP sockets.
 func hasSockets(i *C.struct_fi_info) bool {
 	return i.src_addr != nil && (i.addr_format == C.FI_SOCKADDR || i.addr_format == C.FI_SOCKADDR_IN || i.addr_format == C.FI_SOCKADDR_IN6)
 }
@@ -156,7 +156,7 @@ func source(i *C.struct_fi_info) []byte {
 
 func isShm(provider string) bool { return strings.HasPrefix(provider, "shm") }
 
-// shm says whether the provider is that within a host.
+// shm reports whether the provider is that within a host.
 func (f *fabric) shm() bool { return isShm(f.provider) }
 
 func (f *fabric) close() { C.pm2_ofi_close(f.c) }
@@ -249,8 +249,8 @@ func (f *fabric) result(call string, well result, r int) (result, error) {
 	return well, nil
 }
 
-// send sends the first bytes of a slot. tracked: an event tells when the provider has sent them, also if it could copy them
-// at once.
+// send sends the first bytes of a slot. tracked: an event tells when the provider has sent them, also if it could copy
+// them at once.
 func (f *fabric) send(slot uint32, size int, to uint64, tracked bool) (result, error) {
 	at := unsafe.Pointer(unsafe.SliceData(f.slots[slot]))
 	if size <= f.inject && !tracked {

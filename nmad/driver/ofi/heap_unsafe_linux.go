@@ -10,7 +10,7 @@ import "unsafe"
 //go:linkname findObject runtime.findObject
 func findObject(p, base, offset uintptr) (object uintptr, in unsafe.Pointer, index uintptr)
 
-// isGo says whether memory is of Go's heap: it stays where it is while something refers to it.
+// isGo reports whether memory is of Go's heap: it stays where it is while something refers to it.
 func isGo(buf []byte) bool {
 	object, _, _ := findObject(uintptr(addressOf(buf)), 0, 0)
 	return object != 0

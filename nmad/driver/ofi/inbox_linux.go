@@ -59,7 +59,7 @@ func (b *inbox) put(packet []byte) bool {
 	return true
 }
 
-// empty says whether nothing is there that was not handed out.
+// empty reports whether nothing is there that was not handed out.
 func (b *inbox) empty() bool { return b.tail.Load() == b.seen.Load() }
 
 // next hands the next packet out. What the last call has handed out may be overwritten.

@@ -32,7 +32,7 @@ var kin struct {
 	closed []*fabric
 }
 
-// isKin says whether an address is of this process.
+// isKin reports whether an address is of this process.
 func isKin(name []byte) bool { return bytes.HasPrefix(name, []byte(scheme+own()+":")) }
 
 // readDirectly has a link read the memory of the peer at that address by calls of the system, and looks whether

@@ -19,14 +19,14 @@ import (
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// link is one side of a link (doc.go). Send with Flush, Recv, Push, Pull, and Arm with Disarm have one caller each at a time, in
-// parallel with the others. What a link has is freed under the lock of the port after State has Closed: a caller that
-// needs more than memory takes that lock, and looks at State again.
+// link is one side of a link (doc.go). Send with Flush, Recv, Push, Pull, and Arm with Disarm have one caller each at a
+// time, in parallel with the others. What a link has is freed under the lock of the port after State has Closed: a
+// caller that needs more than memory takes that lock, and looks at State again.
 type link struct {
 	driver.Plain
 	life.Life
-	// When this side found that the peer has ended, or has closed the link, in ns after start; 0: the peer has not. It is set
-	// after State has Lost.
+	// When this side found that the peer has ended, or has closed the link, in ns after start; 0: the peer has not. It
+	// is set after State has Lost.
 	peerGoneAt atomic.Int64
 	port       *port
 	maxBody    int            // bytes
@@ -239,7 +239,7 @@ func (l *link) pay() {
 
 func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load() >= owed }
 
-// owes says whether pay finds something to tell.
+// owes reports whether pay finds something to tell.
 func (l *link) owes() bool {
 	return l.out.owes.Load() != 0 || l.in.total.Load() != l.in.reported.Load() || l.owesCredit()
 }

@@ -31,10 +31,10 @@ type outgoing struct {
 	broken  bool          // a window was closed before the peer had read all of it: what it says of that does not count
 }
 
-// open says whether there is a window.
+// open reports whether there is a window.
 func (out *outgoing) open() bool { return out.offered.Load() != out.total.Load() }
 
-// ready says whether Push finds something to do.
+// ready reports whether Push finds something to do.
 func (out *outgoing) ready() bool { return !out.open() || out.taken.Load() != out.total.Load() }
 
 // offer opens a window onto buf. Under lock.
@@ -188,7 +188,7 @@ func (l *link) lookBack() bool {
 	return true
 }
 
-// over says whether the peer has ended, or has closed the link, for so long that nothing of it is under way.
+// over reports whether the peer has ended, or has closed the link, for so long that nothing of it is under way.
 func (l *link) over() bool {
 	at := l.peerGoneAt.Load()
 	return at != 0 && time.Since(start)-time.Duration(at) > grace

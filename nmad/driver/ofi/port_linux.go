@@ -281,7 +281,7 @@ func (p *port) forget(l *link) {
 // maxPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
 const maxPolls = 1000
 
-// reading says whether the provider reads from a peer.
+// reading reports whether the provider reads from a peer.
 func (p *port) reading(from uint64) bool {
 	for l := range p.all {
 		if l.to == from && l.in.state.Load() == moving {

@@ -124,7 +124,7 @@ func (l *link) Arm(wantRoom bool) bool {
 	return true
 }
 
-// ready says whether a caller finds something. Under lock.
+// ready reports whether a caller finds something. Under lock.
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {

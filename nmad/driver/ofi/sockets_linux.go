@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The provider tcp has one connection for each peer. When the driver takes a peer's address back, the provider goes on to
-// read and to write on that connection (FI_AV_REMOVE_CLEANUP off), or closes it (on), and then crashes (1.17) if the bytes
-// of a read are arriving. So the driver switches that on, and shuts the connection down for reading before it takes an
-// address back: the provider finds the end of the connection, and fails what is under way.
+// The provider tcp has one connection for each peer. When the driver takes a peer's address back, the provider goes on
+// to read and to write on that connection (FI_AV_REMOVE_CLEANUP off), or closes it (on), and then crashes (1.17) if the
+// bytes of a read are arriving. So the driver switches that on, and shuts the connection down for reading before it
+// takes an address back: the provider finds the end of the connection, and fails what is under way.
 //
 // Either side may have made the connection. The side that has made it knows its socket by the address of the peer's
 // endpoint, and tells the port of its own end (PORTS) before the first long message. By that port the other side knows

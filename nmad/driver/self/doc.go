@@ -1,5 +1,5 @@
-// Package self is the link of a process to itself: one end, which receives what it sends. So a process sends messages to
-// itself as to any other one. It is no driver, because no other process is in reach.
+// Package self is the link of a process to itself: one end, which receives what it sends. So a process sends messages
+// to itself as to any other one. It is no driver, because no other process is in reach.
 //
 //	small track   a ring of packets with one sender and one receiver, each of which moves its own position on
 //	large track   no buffer: Push says where its bytes are, Pull copies them from there into place, once
@@ -16,6 +16,6 @@
 //
 // # Sleeping
 //
-// No thread sleeps on the link: what it is given is there in the same call (driver.Caps.Echoes), so the thread that sends
-// receives it.
+// No thread sleeps on the link: what it is given is there in the same call (driver.Caps.Echoes), so the thread that
+// sends receives it.
 package self

@@ -32,8 +32,8 @@ type link struct {
 	received uint64        // packets received; the caller of Recv still has the last one; Recv's
 	_        [padding]byte
 
-	// The large track: the bytes from base on, of a stream that has no end. Push changes buf and base while all has been
-	// fetched.
+	// The large track: the bytes from base on, of a stream that has no end. Push changes buf and base while all has
+	// been fetched.
 	buf      []byte
 	base     uint64
 	reported uint64        // bytes that Push has reported as gone

@@ -1,9 +1,8 @@
 package shm
 
-// claims says which side fetches which pieces of a share: the receiver takes them from the
-// front, the sender from the back, until they meet. In one word, so that a piece is
-// taken by one compare-and-swap, and with a number for the share, so that a claim
-// that comes late cannot take a piece of the next one.
+// claims says which side fetches which pieces of a share: the receiver takes them from the front, the sender from the
+// back, until they meet. In one word, so that a piece is taken by one compare-and-swap, and with a number for the
+// share, so that a claim that comes late cannot take a piece of the next one.
 //
 //	bits 32 to 63  number of the share
 //	bits 16 to 31  back: the pieces from here on are the sender's
@@ -52,7 +51,7 @@ func (w written) share() uint32 { return uint32(w >> 32) }
 func (w written) pieces() int   { return int(w & maxPieces) }
 func (w written) failed() bool  { return w>>16&1 != 0 }
 
-// covers says whether the sender, which has taken so many pieces of that share, has finished all of them, by
+// covers reports whether the sender, which has taken so many pieces of that share, has finished all of them, by
 // writing them or by failing.
 func (w written) covers(share uint32, pieces int) bool {
 	return pieces == 0 || w.share() == share && (w.failed() || w.pieces() >= pieces)

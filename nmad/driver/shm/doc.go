@@ -11,8 +11,8 @@
 //
 // # The segment
 //
-// One per link: a memfd, which has no name anywhere and vanishes with the last
-// process that holds it. For either direction it has
+// One per link: a memfd, which has no name anywhere and vanishes with the last process that holds it. For either
+// direction it has
 //
 //	cells        one line each: a packet. The header in its wire form, of which
 //	             the first word is the ready word, and 32 bytes of body
@@ -21,9 +21,8 @@
 //	credits      how far the receiver is: two words for the packets, some for the large track
 //	share        what of an offer is being fetched, and by which side
 //
-// and for either side two flags about its sleep. Words that different cores
-// write are 128 bytes apart, as lines are fetched in pairs; cells are not, as
-// each is written by one side and a neighbour fetched early is the next one.
+// and for either side two flags about its sleep. Words that different cores write are 128 bytes apart, as lines are
+// fetched in pairs; cells are not, as each is written by one side and a neighbour fetched early is the next one.
 //
 // README.md, beside the code, has the protocols: how a packet travels without a question, how both sides copy a long
 // message at once, why no sleeper is forgotten, what is checked of a peer, what a death leaves.

@@ -35,9 +35,8 @@ func (e *endpoint) choose() (geometry, longPaths) {
 	return e.driver.geometry(e.Config), w
 }
 
-// Open implements driver.Driver. It listens on an abstract Unix socket, which
-// has no file. Config.Listen is used if it is such a name ("@name"), and
-// otherwise meant for another driver.
+// Open implements driver.Driver. It listens on an abstract Unix socket, which has no file. Config.Listen is used if it
+// is such a name ("@name"), and otherwise meant for another driver.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)

@@ -19,8 +19,8 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 	}
 	switch _, errno := l.reader.Read(buf, address); errno {
 	case 0:
-		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process that
-		// has its number now. testdata/spin/exposed.pml is the model.
+		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process
+		// that has its number now. testdata/spin/exposed.pml is the model.
 		if l.largeRx.slotCredit.hidden.Add(0) == 0 && l.present(life.Pull, &l.pullDir) {
 			runtime.KeepAlive(l)
 			return len(buf), nil

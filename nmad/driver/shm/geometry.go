@@ -21,9 +21,9 @@ type geometry struct {
 // cores.
 var standard = geometry{cells: 128, maxBody: standardMinOffer - lineSize, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
 
-// crowded is what links use where processes share CPUs (driver.Config.SharedCPUs). A message by rendezvous is four turns, for
-// each of which its process has to come to the CPU: announced, asked for, sent, fetched. As a packet it is two, and its
-// second copy takes less than the turns up to twice this size.
+// crowded is what links use where processes share CPUs (driver.Config.SharedCPUs). A message by rendezvous is four
+// turns, for each of which its process has to come to the CPU: announced, asked for, sent, fetched. As a packet it is
+// two, and its second copy takes less than the turns up to twice this size.
 var crowded = geometry{cells: 128, maxBody: 128<<10 - lineSize, bodies: 512 << 10, slots: 32, slotSize: 16 << 10}
 
 // boundOf says, for people, why the largest body has so many bytes.

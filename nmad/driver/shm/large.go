@@ -36,7 +36,7 @@ func (ls *largeSend) init(r rings, g geometry) {
 // slotLap is lap for the ready word of a slot.
 func slotLap(pos uint64, shift uint8) uint64 { return uint64(uint32(pos>>(shift&63)) | 1<<31) }
 
-// room says whether the next slot is free. If not it notes for how many released slots the sender waits.
+// room reports whether the next slot is free. If not it notes for how many released slots the sender waits.
 func (ls *largeSend) room() (bool, error) {
 	tail := ls.tail
 	if tail-ls.free < uint64(len(ls.words)) {
@@ -77,7 +77,7 @@ func (ls *largeSend) fill(pos uint64, buf []byte) int {
 	return n
 }
 
-// waiting says whether a Push that was refused would still be refused. Arm calls it, maybe while Push runs. It
+// waiting reports whether a Push that was refused would still be refused. Arm calls it, maybe while Push runs. It
 // does not matter that the sender could help with its offer: a side that wants to sleep need not help.
 func (ls *largeSend) waiting() bool {
 	if relaxed.Load(&ls.refused) == 0 {
@@ -160,7 +160,7 @@ func (lr *largeRecv) release() {
 	}
 }
 
-// ready says whether bytes have arrived. Arm calls it, maybe while Pull runs. A slot that was taken in part keeps
+// ready reports whether bytes have arrived. Arm calls it, maybe while Pull runs. A slot that was taken in part keeps
 // its mark.
 func (lr *largeRecv) ready() bool {
 	head := relaxed.Load(&lr.head)

@@ -20,9 +20,8 @@ import (
 // lookAtOnce, in State: look at the socket at the next poll that finds nothing. It is taken back.
 const lookAtOnce = life.Own
 
-// peerCheckEvery is how often polls that find nothing look whether the peer is
-// still there, and peerCheckMask how often they look at the clock for it: a look at
-// the socket costs a system call, at the clock 10 ns.
+// peerCheckEvery is how often polls that find nothing look whether the peer is still there, and peerCheckMask how often
+// they look at the clock for it: a look at the socket costs a system call, at the clock 10 ns.
 const (
 	peerCheckEvery = 5 * time.Millisecond
 	peerCheckMask  = 64 - 1
@@ -135,8 +134,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		return nil, false, l.breakLink(err)
 	}
 	if !ok {
-		// The state was read before the ring was: a peer that was lost by then had
-		// written its last.
+		// The state was read before the ring was: a peer that was lost by then had written its last.
 		if s&life.Lost != 0 {
 			return nil, false, l.Why(life.Lost)
 		}
@@ -148,8 +146,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, ok, nil
 }
 
-// Push implements driver.Link. One call fills at most one ring, or helps with some
-// pieces of an offer.
+// Push implements driver.Link. One call fills at most one ring, or helps with some pieces of an offer.
 func (l *link) Push(buf []byte) (sent int, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
 		return 0, l.Why(s)
@@ -190,8 +187,7 @@ func (l *link) pushSlots(buf []byte) (sent int, err error) {
 	return sent, nil
 }
 
-// Pull implements driver.Link. One call empties at most one ring, or fetches some pieces
-// of an offer.
+// Pull implements driver.Link. One call empties at most one ring, or fetches some pieces of an offer.
 func (l *link) Pull(buf []byte) (got int, err error) {
 	s := l.State.Load()
 	if s&(life.Closed|life.Broken) != 0 {
@@ -239,8 +235,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 // Descriptor implements driver.Link.
 func (l *link) Descriptor() int { return l.epoll }
 
-// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
-// whatever the directions do.
+// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside whatever the directions do.
 func (l *link) Arm(wantRoom bool) bool {
 	if l.State.Load()&(life.Closed|life.Broken|life.Lost) != 0 {
 		return false // the next poll says why
@@ -252,7 +247,8 @@ func (l *link) Arm(wantRoom bool) bool {
 	}
 	something := l.smallRx.ready() || l.largeRx.ready()
 	if wantRoom && !something {
-		// If both tracks wait, the first one with room is enough. None waiting means that what waited has gone meanwhile.
+		// If both tracks wait, the first one with room is enough. None waiting means that what waited has gone
+		// meanwhile.
 		small, large := relaxed.Load(&l.smallTx.refused) != 0, relaxed.Load(&l.largeTx.refused) != 0
 		something = !small && !large || small && !l.smallTx.waiting() || large && !l.largeTx.waiting()
 	}
@@ -336,8 +332,8 @@ func (l *link) breakLink(err error) error {
 	return fmt.Errorf("shm: send to rank %d: %w", l.Rank, err)
 }
 
-// Close implements driver.Link. Calls under way in other threads end well:
-// they go on in memory that has become private and empty.
+// Close implements driver.Link. Calls under way in other threads end well: they go on in memory that has become private
+// and empty.
 func (l *link) Close() error {
 	if !l.End() {
 		return nil

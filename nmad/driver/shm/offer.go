@@ -17,9 +17,9 @@ const offerMark = 1<<32 - 1
 // withdrawn, in slotCredit.fetched: the sender has taken its offer back for good.
 const withdrawn = 1 << 63
 
-// A share is cut into halves, so that a short one is fetched by both sides at once, or, if
-// these would be longer, into pieces of pieceFactor*standardMinOffer bytes: some ten microseconds, for
-// which a claim can keep the other side waiting.
+// A share is cut into halves, so that a short one is fetched by both sides at once, or, if these would be longer, into
+// pieces of pieceFactor*standardMinOffer bytes: some ten microseconds, for which a claim can keep the other side
+// waiting.
 const pieceFactor = 4
 
 const (
@@ -27,8 +27,8 @@ const (
 	maxOffer = 1 << 47 // bytes; more than an address space has
 )
 
-// atOnce is after how many bytes a call returns. One piece of a long message: so that a waiter,
-// on either side, sees each time that something moves, and does not go to sleep.
+// atOnce is after how many bytes a call returns. One piece of a long message: so that a waiter, on either side, sees
+// each time that something moves, and does not go to sleep.
 const atOnce = 128 << 10
 
 // offered is an offer as its sender knows it.
@@ -40,7 +40,7 @@ type offered struct {
 	pieces   int    // of it that were written
 }
 
-// offers says whether a message of n bytes is to be offered.
+// offers reports whether a message of n bytes is to be offered.
 func (ls *largeSend) offers(n int) bool {
 	return n >= ls.minOffer && n != ls.slotsLeft && ls.slotCredit.offers.Load()>>classOf(n)&1 != 0
 }
@@ -266,7 +266,7 @@ func (in *borrowed) senderPieces() int {
 	return (len(in.buf)+in.piece-1)/in.piece - in.back
 }
 
-// senderDone says whether the pieces that the sender has taken have arrived. left is one that the sender could not
+// senderDone reports whether the pieces that the sender has taken have arrived. left is one that the sender could not
 // write; -1: none.
 func (lr *largeRecv) senderDone() (yes bool, left int, err error) {
 	in := &lr.current

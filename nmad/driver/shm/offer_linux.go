@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// closeTimeout is how long Close waits for a peer that is just writing into a buffer
-// of ours before it ends that process. It takes some microseconds, unless the peer was stopped.
+// closeTimeout is how long Close waits for a peer that is just writing into a buffer of ours before it ends that
+// process. It takes some microseconds, unless the peer was stopped.
 const closeTimeout = time.Second
 
 // pushOffer makes an offer, or goes on with the current one.
@@ -111,8 +111,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	if got = min(in.arrived-in.handedOut, len(buf)); got == 0 {
 		return 0, nil
 	}
-	// Looked at after the bytes were fetched: they are of the peer, and not of a process that
-	// has its number now.
+	// Looked at after the bytes were fetched: they are of the peer, and not of a process that has its number now.
 	if !l.present(life.Pull, &l.pullDir) {
 		return 0, nil
 	}
@@ -195,7 +194,7 @@ func (l *link) decline() {
 	}
 }
 
-// present says whether the peer was there a moment ago. Then its process number is not another process's yet:
+// present reports whether the peer was there a moment ago. Then its process number is not another process's yet:
 // numbers are given out in turn, and all of them are too many for the interval at which the link looks for its
 // peer.
 func (l *link) present(as life.Caller, h *direction) bool {
@@ -218,8 +217,8 @@ func (l *link) ReturnPush() (int, bool) {
 	return n, true
 }
 
-// ReturnPull implements driver.Link: the sender can take no more pieces, and those that
-// it has taken are awaited, or, with evict, its process is ended.
+// ReturnPull implements driver.Link: the sender can take no more pieces, and those that it has taken are awaited, or,
+// with evict, its process is ended.
 func (l *link) ReturnPull(evict bool) (int, bool) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()

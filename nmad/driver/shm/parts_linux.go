@@ -129,7 +129,7 @@ func (p *parts) receive(c *net.UnixConn) error {
 	return nil
 }
 
-// ended says whether err is the end of the connection, by the peer or because the time was up. Otherwise this
+// ended reports whether err is the end of the connection, by the peer or because the time was up. Otherwise this
 // process may not make the system call.
 func ended(err error) bool {
 	var call *os.SyscallError
@@ -202,8 +202,7 @@ func (p *parts) link(rank, me int, w longPaths) (*link, error) {
 	return l, nil
 }
 
-// newLink makes the part of a link that is only memory. me is 0 for the dialer,
-// 1 for the listener.
+// newLink makes the part of a link that is only memory. me is 0 for the dialer, 1 for the listener.
 func newLink(mem []byte, g geometry, me int) (*link, error) {
 	out, err := view(mem, g, me)
 	if err != nil {
@@ -225,8 +224,8 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 	return l, nil
 }
 
-// createSegment makes a sealed segment of that geometry. It has no name in any
-// file system and vanishes with the last process that holds it.
+// createSegment makes a sealed segment of that geometry. It has no name in any file system and vanishes with the last
+// process that holds it.
 func createSegment(g geometry) (fd int, err error) {
 	fd, err = mapped.Create("pm2-shm", g.size(), unix.F_SEAL_SEAL)
 	if err != nil {

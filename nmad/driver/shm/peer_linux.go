@@ -68,16 +68,15 @@ func (ev *evidence) heldBy(pid int) int {
 	return pid
 }
 
-// evictable says whether this process may end process pid. The kernel may let a process write into our memory that
+// evictable reports whether this process may end process pid. The kernel may let a process write into our memory that
 // we may not end, such as one of root.
 func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
 
-// evict ends the peer's process by SIGKILL, and says whether it is gone. The kernel offers no other
-// way to take back a write that another process has begun, or is about to begin: a stopped
-// process goes on where it was when it is continued.
+// evict ends the peer's process by SIGKILL, and says whether it is gone. The kernel offers no other way to take back a
+// write that another process has begun, or is about to begin: a stopped process goes on where it was when it is
+// continued.
 //
-// A descriptor of the process names it, so the signal never meets another process that has
-// been given its number.
+// A descriptor of the process names it, so the signal never meets another process that has been given its number.
 func (l *link) evict() bool {
 	if l.reader.PID == os.Getpid() {
 		return l.State.Load()&life.Broken != 0 // two ends in one process: its writer cannot be stopped alone

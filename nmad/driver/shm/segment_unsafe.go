@@ -41,10 +41,9 @@ type offerShare struct {
 	_      [padding - 40]byte
 }
 
-// cell is one packet in one cache line: its header in the wire form, with the
-// lap in the 16 reserved bits of the first word, and a short body. The sender
-// writes the first word last, atomically; until the lap in it is the one that
-// the receiver waits for, nothing else in the cell is the receiver's.
+// cell is one packet in one cache line: its header in the wire form, with the lap in the 16 reserved bits of the first
+// word, and a short body. The sender writes the first word last, atomically; until the lap in it is the one that the
+// receiver waits for, nothing else in the cell is the receiver's.
 type cell struct {
 	ready  notice // Header.Word(lap)
 	tag    uint64

@@ -75,8 +75,8 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 		ss.bytes = end
 	}
 	c.tag, c.extent, c.cookie, c.seq = h.Tag, h.Extent(), h.Cookie, h.Seq
-	// The cell and the body are the peer's from here on: what follows (the look at
-	// its sleeping) is not done before it can see them.
+	// The cell and the body are the peer's from here on: what follows (the look at its sleeping) is not done before it
+	// can see them.
 	c.ready.publish(h.Word(lap(tail, ss.shift)))
 	ss.tail = tail + 1
 	if ss.refused != 0 {
@@ -115,14 +115,14 @@ func (ss *smallSend) room(tail, end uint64) (bool, error) {
 	return false, nil
 }
 
-// waiting says whether a Send that was refused would still be refused. Arm calls it, maybe while Send runs: see
+// waiting reports whether a Send that was refused would still be refused. Arm calls it, maybe while Send runs: see
 // package relaxed.
 func (ss *smallSend) waiting() bool {
 	return relaxed.Load(&ss.refused) != 0 &&
 		(behind(ss.credit.cells.Load(), relaxed.Load(&ss.wantCells)) || behind(ss.credit.bytes.Load(), relaxed.Load(&ss.wantBytes)))
 }
 
-// behind says whether position a lies before b. Positions wrap around.
+// behind reports whether position a lies before b. Positions wrap around.
 func behind(a, b uint64) bool { return int64(a-b) < 0 }
 
 // smallRecv is the receiving end of a small ring. Its fields belong to the caller of Recv; Arm reads head.
@@ -167,8 +167,8 @@ func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 	h.Tag, h.Cookie, h.Seq = c.tag, c.cookie, c.seq
 	head++
 	relaxed.Store(&sr.head, head)
-	// A quarter of either ring: rarely, as it costs the sender a line; often
-	// enough that any packet fits in what the sender then knows to be free.
+	// A quarter of either ring: rarely, as it costs the sender a line; often enough that any packet fits in what the
+	// sender then knows to be free.
 	sr.owing = head-sr.toldCells >= uint64(len(sr.cells)+3)/4 || sr.bytes-sr.toldBytes >= uint64(len(sr.bodies))/4
 	return body, true, nil
 }
@@ -181,7 +181,7 @@ func (sr *smallRecv) release() {
 	sr.credit.cells.publish(sr.head) // the look at wantRoom comes after it
 }
 
-// ready says whether a packet has come. Arm calls it, maybe while Recv runs: see package relaxed.
+// ready reports whether a packet has come. Arm calls it, maybe while Recv runs: see package relaxed.
 func (sr *smallRecv) ready() bool {
 	head := relaxed.Load(&sr.head)
 	return uint16(sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()>>16) == lap(head, sr.shift)

@@ -10,9 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name
-// that is meant for another driver ("@..."): any free port of 127.0.0.1. An
-// endpoint's address is "host:port".
+// Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name that is meant for another driver
+// ("@..."): any free port of 127.0.0.1. An endpoint's address is "host:port".
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("tcp: open: %w", err)

@@ -9,12 +9,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
-// After how many seconds of silence the kernel asks whether a peer's host is
-// still there, and how often; without an answer the link is lost after 15 s. (A
-// process that ends is noticed at once: its kernel says so.) It does not ask
-// while bytes are on the way; those it sends again for as long as the system
-// says, a quarter of an hour by default. TCP_USER_TIMEOUT would shorten that,
-// but it also breaks the connection to a peer that is merely busy and does not
+// After how many seconds of silence the kernel asks whether a peer's host is still there, and how often; without an
+// answer the link is lost after 15 s. (A process that ends is noticed at once: its kernel says so.) It does not ask
+// while bytes are on the way; those it sends again for as long as the system says, a quarter of an hour by default.
+// TCP_USER_TIMEOUT would shorten that, but it also breaks the connection to a peer that is merely busy and does not
 // read for so long, which is what back-pressure looks like.
 const (
 	keepIdle     = 5
@@ -22,8 +20,8 @@ const (
 	keepProbes   = 5
 )
 
-// takeSocket makes the socket of the connection ours and sets it up. Options are wishes: a
-// system that lacks one works without.
+// takeSocket makes the socket of the connection ours and sets it up. Options are wishes: a system that lacks one works
+// without.
 func takeSocket(c stream.Conn, sndbuf int) (int, error) {
 	fd, err := raw.Take(c)
 	if err != nil {
@@ -39,8 +37,8 @@ func takeSocket(c stream.Conn, sndbuf int) (int, error) {
 		wish(unix.SOL_SOCKET, unix.SO_SNDBUF, sndbuf)
 	}
 	if sameHost(c) {
-		// On loopback nothing is lost and nothing is shared, and an algorithm that
-		// paces what it sends (bbr) halves the throughput.
+		// On loopback nothing is lost and nothing is shared, and an algorithm that paces what it sends (bbr) halves the
+		// throughput.
 		if unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") != nil {
 			_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic")
 		}
@@ -48,8 +46,8 @@ func takeSocket(c stream.Conn, sndbuf int) (int, error) {
 	return fd, nil
 }
 
-// sameHost says whether the two ends of a connection are on one host: it then
-// goes through loopback, whatever the addresses.
+// sameHost reports whether the two ends of a connection are on one host: it then goes through loopback, whatever the
+// addresses.
 func sameHost(c net.Conn) bool {
 	here, _ := c.LocalAddr().(*net.TCPAddr)
 	there, _ := c.RemoteAddr().(*net.TCPAddr)

@@ -5,8 +5,7 @@ import "github.com/pm2-go/pm2/nmad/driver"
 // Name of the driver.
 const Name = "unix"
 
-// standardBody is the largest body in bytes: see the driver tcp, of whose choice
-// nothing is different here.
+// standardBody is the largest body in bytes: see the driver tcp, of whose choice nothing is different here.
 const standardBody = 64 << 10
 
 // Driver is the driver for Unix sockets; the zero value is ready.

@@ -13,9 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Open implements driver.Driver. Config.Listen is used if it is an abstract name
-// ("@name"), and otherwise meant for another driver. An endpoint's address is such a
-// name, valid on this host and in this network name space.
+// Open implements driver.Driver. Config.Listen is used if it is an abstract name ("@name"), and otherwise meant for
+// another driver. An endpoint's address is such a name, valid on this host and in this network name space.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("unix: open: %w", err)

@@ -2,9 +2,9 @@ package consensus
 
 import "slices"
 
-// Agreements are numbered from 0; the number is called the epoch. A process begins epoch e+1 when epoch e is over for it.
-// An epoch ends with a verdict: the bitwise and of the values, and a list of the ranks that this epoch has found failed. The
-// lists of all verdicts, one after the other, are the list of failed ranks that all processes agree upon.
+// Agreements are numbered from 0; the number is called the epoch. A process begins epoch e+1 when epoch e is over for
+// it. An epoch ends with a verdict: the bitwise and of the values, and a list of the ranks that this epoch has found
+// failed. The lists of all verdicts, one after the other, are the list of failed ranks that all processes agree upon.
 //
 // # The protocol
 //
@@ -30,11 +30,12 @@ import "slices"
 //	                                      '------ DECIDE; or it leads, and all -----'---> over
 //	                                              have accepted its proposal
 //
-// A new leader may lag behind: the epoch in which it waits may be over in other processes, and if only its own link to the
-// former leader has broken, the others do not know it as the leader. So a process that gets a new leader sends it the last
-// DECIDE first; a process that becomes the leader sends all others its STATE; and a process that receives a STATE or a
-// PROPOSE of an epoch that is over for it answers with its DECIDE. A process keeps the verdict of an epoch until the next
-// epoch is over. No living process needs an older verdict, because each of them has taken part in the next epoch.
+// A new leader may lag behind: the epoch in which it waits may be over in other processes, and if only its own link to
+// the former leader has broken, the others do not know it as the leader. So a process that gets a new leader sends it
+// the last DECIDE first; a process that becomes the leader sends all others its STATE; and a process that receives a
+// STATE or a PROPOSE of an epoch that is over for it answers with its DECIDE. A process keeps the verdict of an epoch
+// until the next epoch is over. No living process needs an older verdict, because each of them has taken part in the
+// next epoch.
 //
 // # What is guaranteed
 //
@@ -59,16 +60,16 @@ import "slices"
 //
 // # When only some processes lose a process
 //
-// A link can break between two processes that live; then each takes the other one for lost. The leader counts the reported
-// failures in the order of ranks, its own ones first, and does not listen to a process that it has counted. So one of the
-// two stays, and the other one is in the list. The excluded process learns it from the DECIDE; its calls fail with
-// nmad.ErrExcluded from then on. This is safe as long as each leader can reach a process that has accepted the proposal before.
-// It does not hold if the processes fall into parts none of which reaches another: each part goes on alone, and takes the
-// others for lost.
+// A link can break between two processes that live; then each takes the other one for lost. The leader counts the
+// reported failures in the order of ranks, its own ones first, and does not listen to a process that it has counted. So
+// one of the two stays, and the other one is in the list. The excluded process learns it from the DECIDE; its calls
+// fail with nmad.ErrExcluded from then on. This is safe as long as each leader can reach a process that has accepted
+// the proposal before. It does not hold if the processes fall into parts none of which reaches another: each part goes
+// on alone, and takes the others for lost.
 //
-// An excluded process still answers the STATEs that came before its exclusion (hearDecide): if in one epoch a link breaks
-// and a process dies, the excluded process may be the only one that knows the verdict. The exhaustive check of the model
-// includes this case.
+// An excluded process still answers the STATEs that came before its exclusion (hearDecide): if in one epoch a link
+// breaks and a process dies, the excluded process may be the only one that knows the verdict. The exhaustive check of
+// the model includes this case.
 //
 // # Rejected
 //
@@ -108,8 +109,8 @@ type Action struct {
 	Why      string
 }
 
-// Participant is the part of one process in all agreements of a group. Its methods never block; what they want done they
-// add to the list that Actions returns. It has one caller at a time.
+// Participant is the part of one process in all agreements of a group. Its methods never block; what they want done
+// they add to the list that Actions returns. It has one caller at a time.
 type Participant struct {
 	own, size int    // rank of this process; ranks of the job
 	gone      []bool // by rank: lost, or agreed to have failed
@@ -133,8 +134,8 @@ type Participant struct {
 	actions []Action // for the next call of Actions
 }
 
-// New makes the Participant of the rank own of a job of that size. member reports whether a rank belongs to the group; the
-// other ranks count as failed from the beginning. If member is nil, all ranks belong to the group.
+// New makes the Participant of the rank own of a job of that size. member reports whether a rank belongs to the group;
+// the other ranks count as failed from the beginning. If member is nil, all ranks belong to the group.
 func New(own, size int, member func(rank int) bool) *Participant {
 	a := &Participant{own: own, size: size, gone: make([]bool, size), by: NoLeader, states: map[int]Note{}, accepted: make([]bool, size)}
 	for rank := range size {
@@ -146,8 +147,8 @@ func New(own, size int, member func(rank int) bool) *Participant {
 	return a
 }
 
-// Failed returns the ranks that have failed: first those that were agreed upon, in the agreed order, then those that only
-// this process may know of.
+// Failed returns the ranks that have failed: first those that were agreed upon, in the agreed order, then those that
+// only this process may know of.
 func (a *Participant) Failed() []int { return slices.Concat(a.agreed, a.suspects) }
 
 // Agreed returns the ranks that were agreed to have failed, in the agreed order.
@@ -193,8 +194,8 @@ func (a *Participant) Lost(rank int) {
 	}
 }
 
-// RelayLost tells the Participant that a process which relays the news of deaths has gone. From here on only a link tells of
-// the death of some processes, so a leader asks for links to all ranks that it waits for.
+// RelayLost tells the Participant that a process which relays the news of deaths has gone. From here on only a link
+// tells of the death of some processes, so a leader asks for links to all ranks that it waits for.
 func (a *Participant) RelayLost() {
 	if a.joined && a.leader == a.own {
 		a.watch()
@@ -271,8 +272,8 @@ func (a *Participant) consider() {
 	a.decide(a.proposal)
 }
 
-// propose sends the leader's proposal, which it makes of the STATEs of all others. It sends none, and returns false, if a
-// STATE breaks the protocol.
+// propose sends the leader's proposal, which it makes of the STATEs of all others. It sends none, and returns false, if
+// a STATE breaks the protocol.
 func (a *Participant) propose() bool {
 	best := a.by
 	proposal := a.proposal

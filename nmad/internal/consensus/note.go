@@ -32,8 +32,8 @@ const (
 const NoLeader = -1
 
 // Note is a message between two Participants. It travels in packets NOTE, whose frame is in docs/wire.md, and takes no
-// credit, since a process has few notes under way at a time. The lists of ranks of a Note never change, so copies may share
-// them.
+// credit, since a process has few notes under way at a time. The lists of ranks of a Note never change, so copies may
+// share them.
 type Note struct {
 	Kind     uint8
 	Context  uint16 // number of the context whose group agrees; 0: the job. A Participant does not look at it

@@ -1,11 +1,11 @@
 package contexts
 
-// Library is the last number that nmad itself uses: 0 is for messages of the library, 1 for messages that name no context
-// (nmad/internal/flow). A program cannot open these contexts.
+// Library is the last number that nmad itself uses: 0 is for messages of the library, 1 for messages that name no
+// context (nmad/internal/flow). A program cannot open these contexts.
 const Library = 1
 
-// Numbers of nmad/mpi. Each communicator has two contexts, one for messages and one for collective operations. Each group of
-// processes that has windows has a nmad/rma.World, which takes PerWorld contexts.
+// Numbers of nmad/mpi. Each communicator has two contexts, one for messages and one for collective operations. Each
+// group of processes that has windows has a nmad/rma.World, which takes PerWorld contexts.
 const (
 	FirstCommunicator = Library + 1
 	Communicators     = 8000

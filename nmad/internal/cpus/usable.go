@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Usable lists the processors that this process may use now, by package, then by core, so that near ones are next to each
-// other.
+// Usable lists the processors that this process may use now, by package, then by core, so that near ones are next to
+// each other.
 func Usable() ([]int, error) {
 	set, err := topo.ProcessAffinity()
 	if errors.Is(err, errors.ErrUnsupported) {

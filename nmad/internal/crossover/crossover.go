@@ -6,12 +6,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// Limit returns the size, in bytes, up to which messages go eagerly over the first rail, and the rail that sets this limit.
-// limits has for each rail the measured size up to which an eager message is not slower than a rendezvous whose bytes come
-// over this rail alone; 0 if it was not measured. The rails over which the strategy sends a message depend on its size: with
-// a second rail that is about as fast as the first one, or faster, a rendezvous pays off earlier. So the limit is the
-// largest one of limits that no rail contradicts which would carry a part of a message of that size. It is 0 if no rail was
-// measured.
+// Limit returns the size, in bytes, up to which messages go eagerly over the first rail, and the rail that sets this
+// limit. limits has for each rail the measured size up to which an eager message is not slower than a rendezvous whose
+// bytes come over this rail alone; 0 if it was not measured. The rails over which the strategy sends a message depend
+// on its size: with a second rail that is about as fast as the first one, or faster, a rendezvous pays off earlier. So
+// the limit is the largest one of limits that no rail contradicts which would carry a part of a message of that size.
+// It is 0 if no rail was measured.
 func Limit(s strategy.Strategy, costs []strategy.Cost, limits []int) (limit, rail int) {
 	least := 0 // the rail with the smallest measured limit
 	for i, n := range limits {
@@ -61,7 +61,8 @@ type Range struct {
 	Rails []bool // by rail: it carries a part of such a message
 }
 
-// mostCarried is the size, in bytes, at which Ranges stops looking: beyond it the rails of a message do not change any more.
+// mostCarried is the size, in bytes, at which Ranges stops looking: beyond it the rails of a message do not change any
+// more.
 const mostCarried = 1 << 30
 
 // Ranges divides the sizes from n bytes on into ranges, in order of size.

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// List is the list of free runs of units, ordered by their beginnings. No two runs touch. Take cuts from the beginning of
-// the first run that is long enough, so memory that was used before is used again. The time of Take and Give grows with the
-// number of runs, which is at most one more than the number of pieces that are in use. The zero List has no free unit. Not
-// safe for concurrent use.
+// List is the list of free runs of units, ordered by their beginnings. No two runs touch. Take cuts from the beginning
+// of the first run that is long enough, so memory that was used before is used again. The time of Take and Give grows
+// with the number of runs, which is at most one more than the number of pieces that are in use. The zero List has no
+// free unit. Not safe for concurrent use.
 type List []run
 
 // New returns the list of a memory of n units that are all free.
@@ -17,7 +17,8 @@ func New(n int) List { return List{{0, n}} }
 // run is n free units from at on.
 type run struct{ at, n int }
 
-// Take takes n units, at least 1, and returns the first of them. ok is false, and nothing is taken, if no run is that long.
+// Take takes n units, at least 1, and returns the first of them. ok is false, and nothing is taken, if no run is that
+// long.
 func (rs *List) Take(n int) (at int, ok bool) {
 	i := slices.IndexFunc(*rs, func(r run) bool { return r.n >= n })
 	if i < 0 {

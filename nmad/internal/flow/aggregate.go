@@ -7,14 +7,15 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// An aggregate is a packet that holds several eager messages, one after the other: for each a head of AggregateHead bytes,
-// and its body. The receiver handles them as it handles as many EAGER packets. The driver copies the bodies straight from
-// the buffers of the senders into its own memory.
+// An aggregate is a packet that holds several eager messages, one after the other: for each a head of AggregateHead
+// bytes, and its body. The receiver handles them as it handles as many EAGER packets. The driver copies the bodies
+// straight from the buffers of the senders into its own memory.
 
 // AggregateHead is the length of what comes before each message, in bytes: tag (8), size (6), context (2).
 const AggregateHead = 16
 
-// MaxAggregate is the largest number of messages in one packet. It bounds the time for which the receiver holds the lock.
+// MaxAggregate is the largest number of messages in one packet. It bounds the time for which the receiver holds the
+// lock.
 const MaxAggregate = 256
 
 // batch is the memory of an aggregate, which is used again for the next one.
@@ -23,8 +24,8 @@ type batch struct {
 	parts [][]byte // a head, the parts of a body, a head ...
 }
 
-// measureAggregate returns how many messages from the head of the queue go into the next packet, as the strategy decides, and the
-// length of their body in bytes. 1 message is no aggregate.
+// measureAggregate returns how many messages from the head of the queue go into the next packet, as the strategy
+// decides, and the length of their body in bytes. 1 message is no aggregate.
 func (f *Flow) measureAggregate() (messages, bytes int) {
 	r := f.tx.queue.head
 	credit := f.tx.credit
@@ -89,8 +90,8 @@ func appendHead(b []byte, context uint16, tag uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(b, (&driver.Header{Size: uint64(size), Context: context}).Extent())
 }
 
-// readHead is the inverse of appendHead. It reads each number once, since a peer that shares the memory may change it at any
-// time.
+// readHead is the inverse of appendHead. It reads each number once, since a peer that shares the memory may change it
+// at any time.
 func readHead(b []byte) (context uint16, tag, size uint64) {
 	var h driver.Header
 	h.SetExtent(binary.LittleEndian.Uint64(b[8:]))
@@ -112,7 +113,8 @@ func (f *Flow) aggregateTaken(p *Packet) {
 	}
 }
 
-// Messages calls yield for each message that a packet that has come brings, or announces. seq is the number of the message.
+// Messages calls yield for each message that a packet that has come brings, or announces. seq is the number of the
+// message.
 func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq uint32)) {
 	switch h.Kind {
 	case KindEager, KindRdv, KindLoan, KindExpose:
@@ -129,7 +131,8 @@ func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq ui
 	}
 }
 
-// Messages calls yield for each message that p carries, or announces, as the function Messages does for a packet that has come.
+// Messages calls yield for each message that p carries, or announces, as the function Messages does for a packet that
+// has come.
 func (p *Packet) Messages(yield func(tag, size uint64, seq uint32)) {
 	if p.content != aggregatePacket {
 		if p.content != gatheredPacket { // only traces call this, and while a trace is recorded nothing is gathered

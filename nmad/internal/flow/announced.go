@@ -36,8 +36,8 @@ func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 	return r, want
 }
 
-// fail ends a rendezvous and its request with err. It does nothing while chunks of the rendezvous are in queues: the caller
-// calls fail for the last of them.
+// fail ends a rendezvous and its request with err. It does nothing while chunks of the rendezvous are in queues: the
+// caller calls fail for the last of them.
 func (f *Flow) fail(v *rendezvous, err error) {
 	if v.chunks == 0 {
 		r, _ := f.endRendezvous(v)

@@ -2,18 +2,19 @@ package flow
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// bounce is a bounce buffer. A message that does not lie in one piece goes over the large track piece by piece, and each
-// piece costs a call of the link: over sockets a system call and a segment, over shared memory a slot. So short pieces go
-// together: the sender copies as many of them as fit into a bounce buffer, which stays in the cache, and gives that to the
-// link; the receiver gives a bounce buffer to the link, and copies the bytes that come to their places. Long pieces are
-// given to the link where they lie. Neither side knows the pieces of the other, because bytes on the large track have no
-// framing.
+// bounce is a bounce buffer. A message that does not lie in one piece goes over the large track piece by piece, and
+// each piece costs a call of the link: over sockets a system call and a segment, over shared memory a slot. So short
+// pieces go together: the sender copies as many of them as fit into a bounce buffer, which stays in the cache, and
+// gives that to the link; the receiver gives a bounce buffer to the link, and copies the bytes that come to their
+// places. Long pieces are given to the link where they lie. Neither side knows the pieces of the other, because bytes
+// on the large track have no framing.
 //
 //	sender:    empty ── gather n bytes ──▶ at = 0, end = n ── the link has moved k ──▶ at += k ... at = end: empty
 //	receiver:  empty ── measure n bytes ─▶ at = 0, end = n ── the link has moved k: scatter them ──▶ at += k ... at = end: empty
 //
 // Bytes of a bounce buffer that were given to a link stay where they are until all of them have moved, as driver.Link
-// requires. The bounce buffer belongs to the stream while a chunk is under way; the copier alone uses it while it copies.
+// requires. The bounce buffer belongs to the stream while a chunk is under way; the copier alone uses it while it
+// copies.
 type bounce struct {
 	at, end int // buf[at:end] is still to move
 	buf     [BounceSize]byte
@@ -24,8 +25,8 @@ const (
 	BounceSize = 64 << 10
 	// LongPiece is the length, in bytes, from which on a piece is not copied.
 	LongPiece = 32 << 10
-	// AtOnce is the number of bytes after which a Copy of pieces returns, so that other callers of the flow need not wait
-	// longer.
+	// AtOnce is the number of bytes after which a Copy of pieces returns, so that other callers of the flow need not
+	// wait longer.
 	AtOnce = 128 << 10
 )
 
@@ -40,8 +41,8 @@ func newBounce() *bounce {
 	return new(bounce)
 }
 
-// copyPieces is Copy for a message that is not in one piece. It moves up to left bytes of chunk c by calls of the link, until
-// the link takes no more, or AtOnce bytes have moved. The caller does not hold the lock of the Flow.
+// copyPieces is Copy for a message that is not in one piece. It moves up to left bytes of chunk c by calls of the link,
+// until the link takes no more, or AtOnce bytes have moved. The caller does not hold the lock of the Flow.
 func (x *Stream) copyPieces(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
 	for total < left && total < AtOnce && err == nil {
 		var n int
@@ -83,9 +84,9 @@ func (x *Stream) copyPieces(p *Pieces, c *chunk, left int, call func([]byte) (in
 	return total, err
 }
 
-// nextLong returns the next piece of chunk c, of which left bytes are to move, if the link is to move it where it lies: it is
-// long, or the rest of a piece that the link was given before, or all that is left of the chunk. Else it returns nil, and has
-// prepared the bounce buffer for the short pieces that come next.
+// nextLong returns the next piece of chunk c, of which left bytes are to move, if the link is to move it where it lies:
+// it is long, or the rest of a piece that the link was given before, or all that is left of the chunk. Else it returns
+// nil, and has prepared the bounce buffer for the short pieces that come next.
 func (x *Stream) nextLong(p *Pieces, c *chunk, left int) []byte {
 	b := p.piece(&c.cursor, left)
 	if c.given > 0 && len(b) > 0 {

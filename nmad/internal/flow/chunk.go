@@ -1,7 +1,8 @@
 package flow
 
-// chunk is the part of a message that one RTR asks for, and that travels over one rail: the whole message, unless several
-// rails share it. A chunk is in the queue of a stream. While it is reserved (Stream.Reserve) it belongs to the copier.
+// chunk is the part of a message that one RTR asks for, and that travels over one rail: the whole message, unless
+// several rails share it. A chunk is in the queue of a stream. While it is reserved (Stream.Reserve) it belongs to the
+// copier.
 type chunk struct {
 	rendezvous *rendezvous
 	offset     int    // of its first byte in the message, in bytes

@@ -2,10 +2,10 @@ package flow
 
 import "errors"
 
-// closing is the state of the orderly end of a flow. The side that leaves sends BYE as its last packet, with the number of
-// bytes that it has ever pushed over the large tracks. When the peer has received all packets before BYE, and all those
-// bytes, it answers BYEACK. Only then the side that leaves closes its links: a socket that is closed while bytes are on
-// their way may lose them.
+// closing is the state of the orderly end of a flow. The side that leaves sends BYE as its last packet, with the number
+// of bytes that it has ever pushed over the large tracks. When the peer has received all packets before BYE, and all
+// those bytes, it answers BYEACK. Only then the side that leaves closes its links: a socket that is closed while bytes
+// are on their way may lose them.
 //
 //	open --- Leave ---> sent --- BYEACK ---> acked
 //	open --- BYE received ---> seen --- all bytes pulled: ErrLeft ---> BYEACK is owed
@@ -20,8 +20,8 @@ type closing struct {
 	pushed  uint64 // bytes that the peer has pushed in all, as its BYE says
 }
 
-// ErrLeft says that the peer has left, and that all it has sent is here. The owner then calls End. The requests that remain
-// wait for data that the peer has never sent.
+// ErrLeft says that the peer has left, and that all it has sent is here. The owner then calls End. The requests that
+// remain wait for data that the peer has never sent.
 var ErrLeft = errors.New("the peer has left")
 
 // Leave sends BYE, after all packets that wait.
@@ -69,8 +69,8 @@ func (f *Flow) handleBye(pushed uint64) error {
 	return f.takeLeave()
 }
 
-// takeLeave returns ErrLeft once the peer has left and all that it has sent has come. A flow that closes itself does not wait
-// for the bytes: its receives have ended.
+// takeLeave returns ErrLeft once the peer has left and all that it has sent has come. A flow that closes itself does
+// not wait for the bytes: its receives have ended.
 func (f *Flow) takeLeave() error {
 	if !f.bye.byeSeen || f.ended {
 		return nil
@@ -91,8 +91,8 @@ func (f *Flow) handleByeAck() error {
 	return nil
 }
 
-// Close ends the receives with err, and makes new requests fail with err. Sends go on. Close returns ErrLeft if the peer has
-// left, too.
+// Close ends the receives with err, and makes new requests fail with err. Sends go on. Close returns ErrLeft if the
+// peer has left, too.
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
 	f.failReceives(err)
@@ -102,8 +102,8 @@ func (f *Flow) Close(err error) error {
 	return f.takeLeave()
 }
 
-// End ends the flow and all its requests with err. Messages that have come completely stay for later receives, unless an
-// earlier message with the same context and tag did not come.
+// End ends the flow and all its requests with err. Messages that have come completely stay for later receives, unless
+// an earlier message with the same context and tag did not come.
 func (f *Flow) End(err error) {
 	f.ended = true
 	if f.Dead == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// contexts has a matcher for each context. Masks, receives from any source, probes and the order of messages stay within
-// their context. So in a context that has only exact receives a message costs one look into a table, whatever waits in the
-// other contexts.
+// contexts has a matcher for each context. Masks, receives from any source, probes and the order of messages stay
+// within their context. So in a context that has only exact receives a message costs one look into a table, whatever
+// waits in the other contexts.
 type contexts struct {
 	match.Matcher[Request, Message]                     // of the context Plain
 	others                          []*context          // all other contexts, by number
@@ -35,8 +35,8 @@ func (cs *contexts) matcher(number uint16) *match.Matcher[Request, Message] {
 	return &cs.context(number).Matcher
 }
 
-// MaxContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It bounds
-// the memory that a peer can take.
+// MaxContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It
+// bounds the memory that a peer can take.
 const MaxContexts = 4096
 
 // find returns the index of a context in others, or where to insert it; there reports which.

@@ -1,8 +1,8 @@
 package flow
 
 // cookieTable numbers the rendezvous that are announced, so that the peer's answer leads to its send. Such a number, a
-// cookie, is the index of a slot and the generation of that slot, which counts how often the slot was used. So the table
-// detects a cookie that it never gave, and one that is used up.
+// cookie, is the index of a slot and the generation of that slot, which counts how often the slot was used. So the
+// table detects a cookie that it never gave, and one that is used up.
 type cookieTable struct {
 	slots []cookieSlot
 	free  int32 // 1 + index of the first free slot; 0 if none is free
@@ -53,8 +53,8 @@ func (t *cookieTable) take(cookie uint32) *rendezvous {
 	return t.release(int(cookie & (MaxCookies - 1)))
 }
 
-// takeAny removes and returns some rendezvous; nil if the table is empty. It begins at slot *from, below which all slots must
-// be free, and moves *from on: a caller that empties the table begins with 0.
+// takeAny removes and returns some rendezvous; nil if the table is empty. It begins at slot *from, below which all
+// slots must be free, and moves *from on: a caller that empties the table begins with 0.
 func (t *cookieTable) takeAny(from *int) *rendezvous {
 	for ; *from < len(t.slots); *from++ {
 		if t.slots[*from].rendezvous != nil {

@@ -2,19 +2,19 @@ package flow
 
 // Credit bounds the memory for unexpected eager messages, and never makes a correct program deadlock.
 //
-// Before two processes link, each tells the other how many bytes of eager messages it keeps per peer: the window. The sender
-// subtracts the cost of each eager message, its body and Overhead, from its credit. The receiver gives the cost back when the
-// message is in the buffer of its receive: with its own next eager message, or, once it owes half of the window, by a packet
-// CREDIT.
+// Before two processes link, each tells the other how many bytes of eager messages it keeps per peer: the window. The
+// sender subtracts the cost of each eager message, its body and Overhead, from its credit. The receiver gives the cost
+// back when the message is in the buffer of its receive: with its own next eager message, or, once it owes half of the
+// window, by a packet CREDIT.
 //
 //	sender:    credit + cost of messages on the way, unexpected, or owed back, + credit on its way back = window
 //	receiver:  taken = cost of all messages that have come, and whose credit was not given back <= window
 //	           owed  = the part of taken that may be given back
 //
-// Without credit a short message goes by rendezvous: its announcement takes no credit, and is received however many messages
-// are unexpected. So the message that the receiver wants is always within reach. Rejected: to stop receiving at the bound,
-// which would deadlock programs that receive in another order than they send; and no bound, with which one slow receiver
-// could take all memory.
+// Without credit a short message goes by rendezvous: its announcement takes no credit, and is received however many
+// messages are unexpected. So the message that the receiver wants is always within reach. Rejected: to stop receiving
+// at the bound, which would deadlock programs that receive in another order than they send; and no bound, with which
+// one slow receiver could take all memory.
 //
 // records.go bounds the announcements.
 

@@ -20,8 +20,8 @@ var (
 )
 
 // CallUser calls f, a function of the program. If f panics, or ends its goroutine, the program ends, as it does for a
-// goroutine that panics: a caller further up could recover the panic, or another thread could wait for the goroutine for
-// ever.
+// goroutine that panics: a caller further up could recover the panic, or another thread could wait for the goroutine
+// for ever.
 func CallUser(f func()) {
 	returned := false
 	defer func() {

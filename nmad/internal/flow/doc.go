@@ -1,7 +1,8 @@
-// Package flow has the protocols between two processes, seen from one side: credit, eager messages and rendezvous, loans,
-// rails, aggregation, order, and how a side leaves. It knows no lock, no clock and no link. Its owner, a gate, tells a Flow
-// about requests that start, packets that have come, and bytes that have moved. The Flow gives its owner packets to send
-// (Drain), bytes to move (Stream), and requests that have ended (Finished). A Network is what a Flow calls.
+// Package flow has the protocols between two processes, seen from one side: credit, eager messages and rendezvous,
+// loans, rails, aggregation, order, and how a side leaves. It knows no lock, no clock and no link. Its owner, a gate,
+// tells a Flow about requests that start, packets that have come, and bytes that have moved. The Flow gives its owner
+// packets to send (Drain), bytes to move (Stream), and requests that have ended (Finished). A Network is what a Flow
+// calls.
 //
 //	       Send Receive Post Deliver            Finished
 //	               │                               ▲
@@ -14,10 +15,10 @@
 //	        ▼              │                       ▼        │
 //	 small track of the first rail            large tracks of all rails
 //
-// A short message that finds no other message before it needs no request: its sender calls ShortHeader, hands the header and
-// the body to the link, and then calls ShortSent or Refused. That takes a few assignments.
+// A short message that finds no other message before it needs no request: its sender calls ShortHeader, hands the
+// header and the body to the link, and then calls ShortSent or Refused. That takes a few assignments.
 //
 // Each protocol has a file, which begins with its drawing: request.go has the stages of a request, stream.go those of a
-// chunk; credit.go, records.go, rendezvous.go, lending.go, exposing.go, aggregate.go, gather.go, leaving.go and closing.go
-// have what their names say; next.go decides which packet leaves next. docs/wire.md has every frame.
+// chunk; credit.go, records.go, rendezvous.go, lending.go, exposing.go, aggregate.go, gather.go, leaving.go and
+// closing.go have what their names say; next.go decides which packet leaves next. docs/wire.md has every frame.
 package flow

@@ -6,10 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Exposing: if processes share their CPUs, a process that waits for a packet has to wait until the sender gets the CPU. On a
-// link over which the receiver can read the sender's memory (Caps.Exposes), the sender announces a message by EXPOSE in place
-// of RDV, with the address at which the message lies in its memory. That saves two such waits, for RTR and for the bytes. The
-// receive decides what happens:
+// Exposing: if processes share their CPUs, a process that waits for a packet has to wait until the sender gets the CPU.
+// On a link over which the receiver can read the sender's memory (Caps.Exposes), the sender announces a message by
+// EXPOSE in place of RDV, with the address at which the message lies in its memory. That saves two such waits, for RTR
+// and for the bytes. The receive decides what happens:
 //
 //	sender                                         receiver
 //	  │ EXPOSE(tag, seq, size, cookie; address) ▶  │ the buffer is in one piece: reads what it wants
@@ -17,17 +17,18 @@ import (
 //	 done
 //	                                               │ else: sends RTR, and all goes on as after RDV (rendezvous.go)
 //
-// A receiver that may not read the sender's memory also answers by RTR; the sender need not know why. A read of the sender's
-// memory is a chunk in the queue of the first rail, but its bytes do not count as bytes of the stream. The receiver need not
-// trust the address: the kernel looks it up in the memory of the sender alone.
+// A receiver that may not read the sender's memory also answers by RTR; the sender need not know why. A read of the
+// sender's memory is a chunk in the queue of the first rail, but its bytes do not count as bytes of the stream. The
+// receiver need not trust the address: the kernel looks it up in the memory of the sender alone.
 //
-// A sender that gives its sends up first withdraws the exposed memory (Link.Withdraw). A receiver that has begun to read it,
-// or reads it later, then fails instead of taking what it reads for the message.
+// A sender that gives its sends up first withdraws the exposed memory (Link.Withdraw). A receiver that has begun to
+// read it, or reads it later, then fails instead of taking what it reads for the message.
 //
-// This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over shared
-// memory.
+// This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over
+// shared memory.
 
-// MinExposed is the shortest message that is exposed, in bytes: to read a shorter one takes longer than to copy it twice.
+// MinExposed is the shortest message that is exposed, in bytes: to read a shorter one takes longer than to copy it
+// twice.
 const MinExposed = 8 << 10
 
 // ExposeBody is the length of the body of an EXPOSE, in bytes: the address (8).
@@ -67,8 +68,8 @@ func (f *Flow) handleExpose(h *driver.Header, body []byte) error {
 	return f.announcement(h, nil, address)
 }
 
-// startFetch makes a receive read its message at that address of the sender's memory. It returns false, and does nothing, if
-// the receive cannot: then an RTR is sent.
+// startFetch makes a receive read its message at that address of the sender's memory. It returns false, and does
+// nothing, if the receive cannot: then an RTR is sent.
 func (f *Flow) startFetch(v *rendezvous, address uint64) bool {
 	if address == 0 || !f.tx.caps.Fetches || f.cannotFetch || v.want == 0 || v.req.pieces() != nil {
 		return false
@@ -88,9 +89,9 @@ func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, e
 	return call(b[:min(len(b), maxFetch)], c.rendezvous.address+uint64(c.moved))
 }
 
-// FetchFailed ends what Reserve began on the first rail, which alone reads exposed messages, in place of Complete, if the kernel
-// does not let this process read the peer's memory. From here on RTRs ask for exposed messages, also for those that wait in the
-// stream.
+// FetchFailed ends what Reserve began on the first rail, which alone reads exposed messages, in place of Complete, if
+// the kernel does not let this process read the peer's memory. From here on RTRs ask for exposed messages, also for
+// those that wait in the stream.
 func (f *Flow) FetchFailed() {
 	x := &f.Rails[0].Streams[Pull]
 	f.cannotFetch, x.reserved = true, nil

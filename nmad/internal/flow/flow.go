@@ -69,8 +69,8 @@ type Stats struct {
 	UnexpectedBytes, UnexpectedPeak uint64 // bytes in bodies of unexpected eager messages: now, and at most
 }
 
-// Init makes a flow over so many rails ready, before it has links. own and rank are the ranks of this process and of the
-// peer.
+// Init makes a flow over so many rails ready, before it has links. own and rank are the ranks of this process and of
+// the peer.
 func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.OwnRank, f.PeerRank, f.Strategy = own, rank, strategy.Default
 	f.Rails, f.loads, f.shares = make([]Rail, rails), make([]strategy.Load, rails), make([]int, rails)
@@ -103,18 +103,20 @@ func (f *Flow) Join(context uint16, any *match.Any[Request]) {
 // ContextIdle reports whether nothing waits in a context: no receive, no probe, and no message.
 func (f *Flow) ContextIdle(context uint16) bool { return f.rx.idle(context) }
 
-// Unjoin undoes Join of a context for which ContextIdle holds. Messages that come in the context later wait, as before Join.
+// Unjoin undoes Join of a context for which ContextIdle holds. Messages that come in the context later wait, as before
+// Join.
 func (f *Flow) Unjoin(context uint16) { f.rx.forget(context) }
 
-// Bind tells the flow what the link of the first rail can do, and up to which size messages go eagerly, in bytes; 0, and at
-// most, the largest body that the link takes.
+// Bind tells the flow what the link of the first rail can do, and up to which size messages go eagerly, in bytes; 0,
+// and at most, the largest body that the link takes.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c
 	f.tx.maxBody = min(c.MaxBody, math.MaxInt32)
 	f.SetEagerLimit(eager)
 }
 
-// SetEagerLimit sets the size up to which messages go eagerly, in bytes; 0, and at most, the largest body that the link takes.
+// SetEagerLimit sets the size up to which messages go eagerly, in bytes; 0, and at most, the largest body that the link
+// takes.
 func (f *Flow) SetEagerLimit(bytes int) {
 	f.tx.eagerLimit = f.tx.maxBody
 	if bytes > 0 {
@@ -139,17 +141,17 @@ func (f *Flow) Finished() *Request { return f.finished.Pop() }
 func (f *Flow) NoNews() bool { return f.finished.head == nil && !f.searchDue }
 
 // Settled reports whether the flow has no news, and the values that Pending would give are those that the owner knows:
-// pending says whether requests is above 0.
+// pending reports whether requests is above 0.
 func (f *Flow) Settled(pending, holding bool) bool {
 	return f.NoNews() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage (NotifyNone).
-// holding reports whether something else has to leave that belongs to none of these requests.
+// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage
+// (NotifyNone). holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish takes it off
-// again.
+// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish
+// takes it off again.
 func (f *Flow) Count(r *Request) {
 	if r.Notify == NotifyNone || r.Counted {
 		return
@@ -170,8 +172,8 @@ func (f *Flow) SendDue() bool {
 // Finish ends a request that is in no queue of the flow.
 func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
 
-// finish ends r, which is in no queue. It sets State if that is all that the owner waits for; else it adds r to those that
-// Finished gives.
+// finish ends r, which is in no queue. It sets State if that is all that the owner waits for; else it adds r to those
+// that Finished gives.
 func (f *Flow) finish(r *Request, err error) {
 	r.Stage = Done
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // Gathering: threads that one or more packets have woken run one after the other on their VP, and most of them send
-// something before the VP looks at the network again. Under a strategy that aggregates, their short messages leave in one
-// packet, the open packet, in which the first messages wait for the others.
+// something before the VP looks at the network again. Under a strategy that aggregates, their short messages leave in
+// one packet, the open packet, in which the first messages wait for the others.
 //
 //	a thread sends a short message that the strategy joins with others:
 //	  other woken threads are ready on its VP     -> the message goes into the open packet, and its send is done
@@ -24,9 +24,9 @@ import (
 //     idle hook at once, the timer hook if a thread goes on computing. While a woken thread is ready, the first MaxGatherPolls
 //     polls leave the packet waiting, so threads that switch without sending do not hold it up for long.
 //
-// The engine counts a gate whose open packet has messages as pending, so its hooks poll the gate. In an engine without hooks
-// no thread counts as woken, and nothing is gathered. A message takes its credit and its number when it goes into the open
-// packet. strategy/company.go has the limits.
+// The engine counts a gate whose open packet has messages as pending, so its hooks poll the gate. In an engine without
+// hooks no thread counts as woken, and nothing is gathered. A message takes its credit and its number when it goes into
+// the open packet. strategy/company.go has the limits.
 
 // openPacket is the packet in which messages are gathered.
 type openPacket struct {
@@ -47,8 +47,8 @@ func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// gather adds a message in the context Plain, for which there is credit, to the open packet. leave reports whether the packet
-// has nothing more to wait for.
+// gather adds a message in the context Plain, for which there is credit, to the open packet. leave reports whether the
+// packet has nothing more to wait for.
 func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
@@ -74,7 +74,8 @@ func (f *Flow) enoughGathered(woken int) int {
 // HasGathered reports whether the open packet has messages.
 func (f *Flow) HasGathered() bool { return f.unsent&unsentGathered != 0 }
 
-// KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is Company.Ready.
+// KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is
+// Company.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
 	if x.polls == strategy.MaxGatherPolls || !ready {

@@ -19,7 +19,8 @@ const (
 	LastKind      = KindExpose
 )
 
-// Contexts that need not be opened. A message belongs to a context, and only receives and probes in that context find it.
+// Contexts that need not be opened. A message belongs to a context, and only receives and probes in that context find
+// it.
 const (
 	Library uint16 = iota // messages that the library itself sends
 	Plain                 // messages of a program that names no context

@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a buffer of nmad.Gate.Alloc, and that is sent over a link whose ends can map memory of each
-// other (Caps.Process), is announced by LOAN in place of RDV. LOAN has the place of the message in the sender's memory; the
-// first LOAN also says which memory that is. The receive decides what happens:
+// Lending: a message that lies in a buffer of nmad.Gate.Alloc, and that is sent over a link whose ends can map memory
+// of each other (Caps.Process), is announced by LOAN in place of RDV. LOAN has the place of the message in the sender's
+// memory; the first LOAN also says which memory that is. The receive decides what happens:
 //
 //	sender                                     receiver
 //	  │ LOAN(tag, seq, size, cookie; place)  ▶ │ it takes loans: done, with the bytes where they lie
@@ -19,25 +19,25 @@ import (
 //	                                           │ else: sends RTR, and all goes on as after RDV (rendezvous.go)
 //
 // A LOAN counts as an announcement in all other respects: the order of messages, unexpected messages, probes, claims,
-// cancelling, truncation, and records. A receiver that cannot map the memory also answers by RTR; the sender need not know
-// why. A loaned message that was not received yet takes memory of the sender. So a sender that is too fast is held back: it
-// gets no further buffer.
+// cancelling, truncation, and records. A receiver that cannot map the memory also answers by RTR; the sender need not
+// know why. A loaned message that was not received yet takes memory of the sender. So a sender that is too fast is held
+// back: it gets no further buffer.
 //
 //	send:  queued -> announced -> done                  the receive takes the loan, and the program has released it
 //	                 announced -> pushing -> done       the receive asks for the bytes
 //
 // The owner of the flow maps the memory, for reading only (Network.View). It checks that the size of the memory cannot
-// change, and that the message lies within. The bytes may change at any time, even if the peer keeps the rules: after Close,
-// or after a send has failed, the buffer belongs to the sender again, while the receiver may still read.
+// change, and that the message lies within. The bytes may change at any time, even if the peer keeps the rules: after
+// Close, or after a send has failed, the buffer belongs to the sender again, while the receiver may still read.
 //
-// At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory stays mapped at the receiver until
-// the program has released the last loan and the gate has ended.
+// At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory stays mapped at the receiver
+// until the program has released the last loan and the gate has ended.
 
 // MinLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
 const MinLoan = 4 << 10
 
-// The body of a LOAN. The first LOAN of a flow has LoanCard bytes that say which memory it is. Then each has LoanBody bytes:
-// the place of the message in that memory (8).
+// The body of a LOAN. The first LOAN of a flow has LoanCard bytes that say which memory it is. Then each has LoanBody
+// bytes: the place of the message in that memory (8).
 const (
 	LoanBody = 8
 	LoanCard = 24
@@ -81,7 +81,8 @@ func (f *Flow) describeLoan(p *Packet) {
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// ViewUnused reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is out.
+// ViewUnused reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is
+// out.
 func (f *Flow) ViewUnused() bool { return f.ended && f.loans.out == 0 }
 
 // handleLoan handles LOAN.
@@ -101,7 +102,8 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	return f.announcement(h, body, 0)
 }
 
-// giveLoan gives a loan to a receive that takes loans, and ends the receive. bytes is the message in the sender's memory.
+// giveLoan gives a loan to a receive that takes loans, and ends the receive. bytes is the message in the sender's
+// memory.
 func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 	l := f.newLease(r, bytes)
 	l.InPeer, l.cookie = true, cookie

@@ -43,17 +43,17 @@ func (f *Flow) pack(c content, h driver.Header) *Packet {
 	return p
 }
 
-// onlyOneMessage reports whether one message waits, or its announcement, and nothing else: then Drain sends it without a flush. An
-// RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
+// onlyOneMessage reports whether one message waits, or its announcement, and nothing else: then Drain sends it without
+// a flush. An RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
 func (f *Flow) onlyOneMessage() bool {
 	r := f.tx.queue.head
 	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.controlWaits()
 }
 
-// next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order is:
-// gathered messages, because their sends are done; answers to announcements, because whole messages wait for them; RETURNs,
-// for which sends wait; credit and records; notes of agreements; messages, in the order and the packets that the strategy
-// wants; BYEACK; BYE.
+// next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order
+// is: gathered messages, because their sends are done; answers to announcements, because whole messages wait for them;
+// RETURNs, for which sends wait; credit and records; notes of agreements; messages, in the order and the packets that
+// the strategy wants; BYEACK; BYE.
 func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
@@ -82,9 +82,9 @@ func (f *Flow) next() *Packet {
 	return nil
 }
 
-// packMessage makes the packet of r, the first send of the queue: its message, together with those that the strategy adds;
-// or its announcement, if the message is long or lacks credit; or FULL, if the peer has no record left for the announcement.
-// It returns nil if FULL was sent: then the queue waits for ROOM.
+// packMessage makes the packet of r, the first send of the queue: its message, together with those that the strategy
+// adds; or its announcement, if the message is long or lacks credit; or FULL, if the peer has no record left for the
+// announcement. It returns nil if FULL was sent: then the queue waits for ROOM.
 func (f *Flow) packMessage(r *Request) *Packet {
 	if r.Link != nil {
 		if n, bytes := f.measureAggregate(); n > 1 {

@@ -6,12 +6,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// NotePiece is the largest number of bytes of a note in one packet. Notes take no credit, since a process has few of them
-// under way at a time.
+// NotePiece is the largest number of bytes of a note in one packet. Notes take no credit, since a process has few of
+// them under way at a time.
 const NotePiece = 4 << 10
 
-// notes is the part of a flow that carries the notes of agreements (nmad/internal/consensus). To the flow a note is a string
-// of bytes. It travels in pieces, in packets NOTE.
+// notes is the part of a flow that carries the notes of agreements (nmad/internal/consensus). To the flow a note is a
+// string of bytes. It travels in pieces, in packets NOTE.
 type notes struct {
 	out     [][]byte // notes to be sent
 	sent    int      // bytes of the first of them that were sent
@@ -25,8 +25,8 @@ func (ns *notes) empty() bool { return len(ns.out) == 0 }
 // drop forgets all notes.
 func (ns *notes) drop() { *ns = notes{limit: ns.limit} }
 
-// Note sends a note, after those that wait; it drops the note if the flow has ended or this side leaves. It returns false if
-// most notes wait already.
+// Note sends a note, after those that wait; it drops the note if the flow has ended or this side leaves. It returns
+// false if most notes wait already.
 func (f *Flow) Note(b []byte, most int) bool {
 	if f.ended || f.bye.sent {
 		return true

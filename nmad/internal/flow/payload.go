@@ -2,9 +2,10 @@ package flow
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// Pieces is where the bytes of a message lie, or go, that is not in one piece: in Parts, or as Data describes. The library
-// never puts the whole message together: over the small track the driver copies the pieces one by one into its memory; over
-// the large track long pieces go from where they lie, and short ones by way of a bounce buffer (bounce.go).
+// Pieces is where the bytes of a message lie, or go, that is not in one piece: in Parts, or as Data describes. The
+// library never puts the whole message together: over the small track the driver copies the pieces one by one into its
+// memory; over the large track long pieces go from where they lie, and short ones by way of a bounce buffer
+// (bounce.go).
 type Pieces struct {
 	Parts [][]byte // one after the other; nil if Data is set
 	Data  Data     // nil if Parts is set
@@ -31,8 +32,8 @@ func (ps *Pieces) skip(c *cursor, n int) {
 	}
 }
 
-// gather copies the bytes from c on into dst, moves c on, and returns how many bytes it has copied. It stops when dst is full,
-// at the end of the message, and before a piece of long bytes or more.
+// gather copies the bytes from c on into dst, moves c on, and returns how many bytes it has copied. It stops when dst
+// is full, at the end of the message, and before a piece of long bytes or more.
 func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
 	w := walk{op: walkGather, buf: dst, most: len(dst), long: long}
 	ps.each(c, &w)
@@ -40,8 +41,8 @@ func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
 	return w.n
 }
 
-// scatter copies src to the places from c on, moves c on, and returns how many bytes it has copied: fewer than src has if the
-// message ends before.
+// scatter copies src to the places from c on, moves c on, and returns how many bytes it has copied: fewer than src has
+// if the message ends before.
 func (ps *Pieces) scatter(c *cursor, src []byte) int {
 	w := walk{op: walkScatter, buf: src, most: len(src)}
 	ps.each(c, &w)
@@ -113,8 +114,8 @@ func (ps *Pieces) each(c *cursor, w *walk) {
 	}
 }
 
-// dataWalk is a walk over a Data. It is used again, with the function that it passes to Data.Pieces, so that a walk allocates
-// nothing.
+// dataWalk is a walk over a Data. It is used again, with the function that it passes to Data.Pieces, so that a walk
+// allocates nothing.
 type dataWalk struct {
 	walk
 	step func(piece []byte) bool // the method value take

@@ -2,8 +2,8 @@ package flow
 
 import "unsafe"
 
-// Payload is the memory in which a message lies, or to which it goes, if that is one piece. Of a message in Pieces it has only
-// the size.
+// Payload is the memory in which a message lies, or to which it goes, if that is one piece. Of a message in Pieces it
+// has only the size.
 type Payload struct {
 	base *byte // nil if the message is in Pieces, or empty
 	Size int   // bytes

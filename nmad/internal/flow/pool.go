@@ -28,8 +28,8 @@ const (
 	maxClass = 40
 )
 
-// messagePool keeps the memory of unexpected messages to be used again. The credit given to the peer (credit.go) bounds the
-// memory in use; limit bounds what the pool keeps.
+// messagePool keeps the memory of unexpected messages to be used again. The credit given to the peer (credit.go) bounds
+// the memory in use; limit bounds what the pool keeps.
 type messagePool struct {
 	messages *Message                          // list of messages
 	buffers  [maxClass - minClass + 1][][]byte // by class

@@ -9,7 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// receiver is the part of a flow that handles packets that come over the small track, and matches messages with receives.
+// receiver is the part of a flow that handles packets that come over the small track, and matches messages with
+// receives.
 type receiver struct {
 	contexts
 
@@ -30,8 +31,8 @@ type receiver struct {
 	owed   int64 // the part of taken that may be given back
 }
 
-// Receive begins a receive, or a probe: it looks among the unexpected messages. It returns true if the message was there;
-// else the owner may Post the request.
+// Receive begins a receive, or a probe: it looks among the unexpected messages. It returns true if the message was
+// there; else the owner may Post the request.
 func (f *Flow) Receive(r *Request) bool {
 	r.Stage = Posted
 	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
@@ -70,8 +71,8 @@ func (f *Flow) Post(r *Request) {
 	}
 }
 
-// PostPlainly is Receive followed by Post, in the usual case: a receive in the context Plain that uses no Rare, while no
-// message is unexpected. In any other case it does nothing, and returns false.
+// PostPlainly is Receive followed by Post, in the usual case: a receive in the context Plain that uses no Rare, while
+// no message is unexpected. In any other case it does nothing, and returns false.
 func (f *Flow) PostPlainly(r *Request) bool {
 	if r.UsesRare || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
@@ -83,9 +84,9 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly and only exact receives wait in its
-// context. Otherwise it does nothing, and done is false. due reports whether the owner should call Drain, because credit is to
-// be given back.
+// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly and only exact receives wait in
+// its context. Otherwise it does nothing, and done is false. due reports whether the owner should call Drain, because
+// credit is to be given back.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.matcher(r.Context)
 	if x.Unexpected() == 0 || f.Closing || !x.OnlyExact() {
@@ -113,16 +114,16 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the message has the
-// tag that the owner has set, and that the owner may read at any time.
+// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the
+// message has the tag that the owner has set, and that the owner may read at any time.
 func (r *Request) setMatched(m *Message) {
 	if r.Stage = Matched; r.UsesRare {
 		r.Entry.Tag = m.Tag
 	}
 }
 
-// Peek returns the oldest unexpected message that p matches, after all receives from any source of up to that age have taken
-// theirs; nil if there is none. The message stays where it is.
+// Peek returns the oldest unexpected message that p matches, after all receives from any source of up to that age have
+// taken theirs; nil if there is none. The message stays where it is.
 func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 	m := f.rx.matcher(context).Peek(p, age)
 	if m == nil {
@@ -178,8 +179,8 @@ func (f *Flow) SearchDue() bool {
 	return due
 }
 
-// Search compares the unexpected messages with the receives and probes from any source of up to that age, which were posted
-// after the messages came. The owner calls it when SearchDue tells, or when a thread has posted such a receive.
+// Search compares the unexpected messages with the receives and probes from any source of up to that age, which were
+// posted after the messages came. The owner calls it when SearchDue tells, or when a thread has posted such a receive.
 func (f *Flow) Search(age uint64) {
 	if f.Closing {
 		return
@@ -193,8 +194,8 @@ func (f *Flow) Search(age uint64) {
 	f.deliverFound()
 }
 
-// noteFound gives a receive from any source the message that a search has found for it. deliverFound delivers it later, when
-// the flow is not inside of the matcher.
+// noteFound gives a receive from any source the message that a search has found for it. deliverFound delivers it later,
+// when the flow is not inside of the matcher.
 func (f *Flow) noteFound(r *Request, m *Message) {
 	r.Rare.From, r.Rare.message = f.PeerRank, m
 	r.setMatched(m)
@@ -266,8 +267,8 @@ func (f *Flow) deliver(r *Request, m *Message) {
 // shortCopy is the longest body, in bytes, for which fillShort does the work of fill.
 const shortCopy = 256
 
-// fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that has room
-// for it. In any other case it returns false, and does nothing.
+// fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that
+// has room for it. In any other case it returns false, and does nothing.
 func (r *Request) fillShort(body []byte) bool {
 	if r.UsesRare || len(body) > min(r.Data.Size, shortCopy) {
 		return false
@@ -300,14 +301,14 @@ func (f *Flow) truncatedError(r *Request, size uint64) error {
 		f.PeerRank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
 }
 
-// Packet handles one packet that has come. It trusts nothing in it: the header may say anything, and the body may change while
-// Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the owner then ends the gate.
-// Afterwards the owner looks at Finished, SearchDue and SendDue.
+// Packet handles one packet that has come. It trusts nothing in it: the header may say anything, and the body may
+// change while Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the owner then ends
+// the gate. Afterwards the owner looks at Finished, SearchDue and SendDue.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	if !f.isSimple(h) && !(f.rx.OnlyExact() && len(f.rx.others) == 0) {
-		// A thread may have left a receive for this gate in the inbox, and then have posted one from any source. The message
-		// must go to the first of the two. So the inbox is handled first, and the message ignores receives from any source
-		// that are younger than what was there; the owner searches for their messages later (Search).
+		// A thread may have left a receive for this gate in the inbox, and then have posted one from any source. The
+		// message must go to the first of the two. So the inbox is handled first, and the message ignores receives from
+		// any source that are younger than what was there; the owner searches for their messages later (Search).
 		f.rx.limit = n.Begin()
 	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
@@ -452,8 +453,8 @@ func (f *Flow) choose(r *Request, m *Message) {
 	f.finished.Push(r)
 }
 
-// announcement handles the announcement of a message. loan is the message itself, if it lies in memory of the peer that is
-// mapped here; address is where it lies in the peer's memory, or 0.
+// announcement handles the announcement of a message. loan is the message itself, if it lies in memory of the peer that
+// is mapped here; address is where it lies in the peer's memory, or 0.
 func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)
@@ -495,9 +496,9 @@ type messageKey struct {
 	tag     uint64
 }
 
-// dropRendezvous drops the announcements at the end of a flow, because their bytes will never come. It also drops each message
-// that has the same key as a lost message before it: a receive that got such a message would take it for the lost one.
-// underway has the keys of messages that receives were given, and that are lost.
+// dropRendezvous drops the announcements at the end of a flow, because their bytes will never come. It also drops each
+// message that has the same key as a lost message before it: a receive that got such a message would take it for the
+// lost one. underway has the keys of messages that receives were given, and that are lost.
 func (f *Flow) dropRendezvous(underway []messageKey) {
 	gap, lost := messageKey{}, false // lost: a message with the key gap is lost
 	keep := func(m *Message) bool {  // Filter gives the messages of one tag in a row, in their order
@@ -534,8 +535,8 @@ func (f *Flow) unfinishedKeys() (keys []messageKey) {
 	return keys
 }
 
-// failReceives ends all receives with err. A receive one of whose chunks a copier moves just now ends when the copy is over
-// (Complete).
+// failReceives ends all receives with err. A receive one of whose chunks a copier moves just now ends when the copy is
+// over (Complete).
 func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
 		f.failPosted(x, err)

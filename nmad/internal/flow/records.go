@@ -1,10 +1,10 @@
 package flow
 
-// Records bound the memory that a process needs for messages that were announced to it and have no receive, as credit bounds
-// the memory for eager messages. A process has a number of records for each peer (Config.Announced), and tells its peers the
-// number in its card. Each announced message uses one record until the receiver has asked for all of it. A sender that has
-// used all records keeps further messages, long and short, in its own queue. Then the one message that the receiver waits
-// for may stand in that queue, behind others that have no receive yet. So:
+// Records bound the memory that a process needs for messages that were announced to it and have no receive, as credit
+// bounds the memory for eager messages. A process has a number of records for each peer (Config.Announced), and tells
+// its peers the number in its card. Each announced message uses one record until the receiver has asked for all of it.
+// A sender that has used all records keeps further messages, long and short, in its own queue. Then the one message
+// that the receiver waits for may stand in that queue, behind others that have no receive yet. So:
 //
 //	sender                                    receiver
 //	  │ all records are used, and messages wait
@@ -14,9 +14,9 @@ package flow
 //	  │ ◀──────────────────── ROOM(records)     doubles its records
 //	  │ announces more
 //
-// A correct program does not get stuck for lack of records. Say that a receive waits at R, and the message for it stands in
-// the queue of S. The head of that queue needs a record: anything else waits only for credit, without which it goes by
-// rendezvous, or for the network. So all records are used, and S has sent FULL, or is about to.
+// A correct program does not get stuck for lack of records. Say that a receive waits at R, and the message for it
+// stands in the queue of S. The head of that queue needs a record: anything else waits only for credit, without which
+// it goes by rendezvous, or for the network. So all records are used, and S has sent FULL, or is about to.
 //
 //   - If R has answered some of the announcements, the answers are on the way, or wait for room or for a rail, and neither
 //     waits for records. S goes on when they come.
@@ -24,17 +24,18 @@ package flow
 //     records, whether the receive was posted before FULL came (handleFull), while announcements came (announcement), or
 //     later (relieve, Search).
 //
-// In both cases the queue gets shorter. It is finite, so S reaches the message. Nothing overtakes, so the order of messages
-// is kept.
+// In both cases the queue gets shorter. It is finite, so S reaches the message. Nothing overtakes, so the order of
+// messages is kept.
 //
-// What R keeps is still bounded: while no receive waits, by Config.Announced; while one waits, by what is under way at S,
-// where each message takes more memory than its record takes at R; and in any case by MaxCookies. Only a program could get
-// stuck that has MaxCookies sends under way to one peer, which take 8 GB at least, while the peer waits for the youngest.
+// What R keeps is still bounded: while no receive waits, by Config.Announced; while one waits, by what is under way at
+// S, where each message takes more memory than its record takes at R; and in any case by MaxCookies. Only a program
+// could get stuck that has MaxCookies sends under way to one peer, which take 8 GB at least, while the peer waits for
+// the youngest.
 //
-// Rejected: to announce more messages than there are records, so that the receiver drops announcements, and asks for them
-// again when a receive is posted. The receiver would keep less. But both sides would have to track which receive was
-// compared with which announcement, as a message must not be matched before an older one, and each dropped announcement
-// would cost a round trip.
+// Rejected: to announce more messages than there are records, so that the receiver drops announcements, and asks for
+// them again when a receive is posted. The receiver would keep less. But both sides would have to track which receive
+// was compared with which announcement, as a message must not be matched before an older one, and each dropped
+// announcement would cost a round trip.
 
 // handleFull handles FULL: the peer has used all records and has more to announce.
 func (f *Flow) handleFull(records uint64) error {

@@ -5,24 +5,24 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// Rendezvous: the receiver of an announced message decides how its bytes travel, because it knows how many bytes it wants,
-// and what is on the way to it over which rail. It asks for the bytes in order, from the first to the last, chunk by chunk:
-// each RTR says which bytes are to come, and over which rail. With one rail, or a message for which one rail is enough, that
-// is one RTR. With several rails the strategy shares out the bytes that were not asked for yet; it may leave some out until a
-// rail is idle:
+// Rendezvous: the receiver of an announced message decides how its bytes travel, because it knows how many bytes it
+// wants, and what is on the way to it over which rail. It asks for the bytes in order, from the first to the last,
+// chunk by chunk: each RTR says which bytes are to come, and over which rail. With one rail, or a message for which one
+// rail is enough, that is one RTR. With several rails the strategy shares out the bytes that were not asked for yet; it
+// may leave some out until a rail is idle:
 //
 //	answering --- all bytes are asked for -----------------> pulling --- all bytes have come ---> done
 //	    ^  `----- the strategy leaves bytes out ------> deferred
 //	    `---------- a rail is idle, or about to be ---------'
 //
-// The sender sends what an RTR asks for. An announced message keeps its cookie until the sender has received the RTR without
-// FlagMore.
+// The sender sends what an RTR asks for. An announced message keeps its cookie until the sender has received the RTR
+// without FlagMore.
 
 // unknown is rendezvous.want at the sender, until the last RTR has come.
 const unknown = -1
 
-// MinChunk is the least number of bytes that an RTR with FlagMore asks for. So a peer cannot make this process keep many
-// tiny chunks.
+// MinChunk is the least number of bytes that an RTR with FlagMore asks for. So a peer cannot make this process keep
+// many tiny chunks.
 const MinChunk = 4 << 10
 
 // Flags of an RTR: the number of the rail (RailFlags), and FlagMore.
@@ -31,8 +31,8 @@ const (
 	RailFlags = 0x7f
 )
 
-// answer begins the rendezvous of a receive whose message of size bytes was announced: the receive waits for its RTR to be
-// sent, or reads the message at that address in the sender's memory, if it is not 0 and the receive can.
+// answer begins the rendezvous of a receive whose message of size bytes was announced: the receive waits for its RTR to
+// be sent, or reads the message at that address in the sender's memory, if it is not 0 and the receive can.
 func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	r.Size, r.Stage = size, Answering
 	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
@@ -42,9 +42,9 @@ func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	}
 }
 
-// packNextRtr makes the next RTR of v, the head of the answers. All RTRs together ask for no more bytes than the buffer holds, so
-// nothing that comes has to be thrown away. It returns nil if the strategy leaves all bytes out: then the receive is
-// Deferred.
+// packNextRtr makes the next RTR of v, the head of the answers. All RTRs together ask for no more bytes than the buffer
+// holds, so nothing that comes has to be thrown away. It returns nil if the strategy leaves all bytes out: then the
+// receive is Deferred.
 func (f *Flow) packNextRtr(v *rendezvous) *Packet {
 	if len(f.Rails) == 1 || v.want == 0 {
 		return f.packRtr(0, v, v.want)
@@ -97,9 +97,9 @@ func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
 	return p
 }
 
-// share lets the strategy share rest bytes out, and corrects the shares: none is shorter than MinChunk, unless it is the
-// last one; and if the strategy leaves all bytes out although all rails are idle, the first rail gets all, since no rail
-// would become idle later and make the flow ask again.
+// share lets the strategy share rest bytes out, and corrects the shares: none is shorter than MinChunk, unless it is
+// the last one; and if the strategy leaves all bytes out although all rails are idle, the first rail gets all, since no
+// rail would become idle later and make the flow ask again.
 func (f *Flow) share(rest int) {
 	loads, shares := f.loads, f.shares
 	for i := range f.Rails {

@@ -21,12 +21,12 @@ import (
 //	               Posted -> Done                                   cancelled
 //	news:  Noticed                                                  an unexpected message has come; never a request
 //
-// The receiver asks for a message that several rails share chunk by chunk. Until it has asked for the last chunk, the send
-// stays Announced, and the receive Answering or Deferred, though bytes of the first chunk may be moving already. leaving.go
-// explains Leaving; a receive of no bytes, which is Pulling, also waits there for its RTR to leave the driver's buffer. A
-// send that finds room passes through Queued without being put into the queue. A receive whose message is there already
-// passes through Posted without being put into the table. From every stage but Idle a failure leads to Done. From Done the
-// owner may start the request again.
+// The receiver asks for a message that several rails share chunk by chunk. Until it has asked for the last chunk, the
+// send stays Announced, and the receive Answering or Deferred, though bytes of the first chunk may be moving already.
+// leaving.go explains Leaving; a receive of no bytes, which is Pulling, also waits there for its RTR to leave the
+// driver's buffer. A send that finds room passes through Queued without being put into the queue. A receive whose
+// message is there already passes through Posted without being put into the table. From every stage but Idle a failure
+// leads to Done. From Done the owner may start the request again.
 type Stage uint8
 
 const (
@@ -50,9 +50,9 @@ func (s Stage) String() string {
 	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
 }
 
-// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op, Notify,
-// Context, Data and Rare before it starts the request, and reads N, Size and Err once the request has ended. In between the
-// request belongs to the Flow, under the lock of the owner, except for State.
+// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op,
+// Notify, Context, Data and Rare before it starts the request, and reads N, Size and Err once the request has ended. In
+// between the request belongs to the Flow, under the lock of the owner, except for State.
 type Request struct {
 	Entry match.Entry[Request] // tag and age; place in the table of posted receives
 
@@ -166,7 +166,8 @@ func (r *Request) chooses() bool { return r.UsesRare && r.Rare.Chooses }
 // Synchronous reports whether a send is done only when its receive is posted.
 func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Until == Received }
 
-// Scatter sets the parts in which the message lies, or to which it goes. The owner calls it before it starts the request.
+// Scatter sets the parts in which the message lies, or to which it goes. The owner calls it before it starts the
+// request.
 func (r *Request) Scatter(parts [][]byte) {
 	r.Rare.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
@@ -175,8 +176,8 @@ func (r *Request) Scatter(parts [][]byte) {
 func (r *Request) HeldMessage() (tag, size uint64) { return r.Rare.message.Tag, r.Rare.message.size }
 
 // Describe makes d the memory in which the message lies, or to which it goes. The owner calls it before it starts the
-// request, without the lock of the Flow, because Describe calls the methods of d. Of a short send, up to BounceSize bytes, it
-// copies the bytes at once: they would be copied in any case.
+// request, without the lock of the Flow, because Describe calls the methods of d. Of a short send, up to BounceSize
+// bytes, it copies the bytes at once: they would be copied in any case.
 func (r *Request) Describe(d Data) {
 	x := r.Rare
 	r.Data = Payload{Size: max(d.Size(), 0)}

@@ -30,21 +30,22 @@ type sender struct {
 	batched bool // the link keeps the packets of this Drain until the flush at its end
 }
 
-// canLeave reports whether a message of that many bytes could leave at once, in one packet, given credit: it is short enough,
-// and no message or answer waits before it.
+// canLeave reports whether a message of that many bytes could leave at once, in one packet, given credit: it is short
+// enough, and no message or answer waits before it.
 func (f *Flow) canLeave(bytes int) bool {
 	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
-// LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner should
-// receive packets before it sends: one may bring credit.
+// LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner
+// should receive packets before it sends: one may bring credit.
 func (f *Flow) LacksCredit(bytes int) bool {
 	return bytes <= f.tx.eagerLimit && f.tx.credit < cost(bytes)
 }
 
-// ShortHeader returns the header of a message that can leave at once, in one packet: no other message waits before it, or is
-// gathered, and there is credit for it. Else it returns nil. The message needs no request: the owner hands header and body to
-// the link, and then calls ShortSent, or Refused if the link has not taken it. The header is valid until then.
+// ShortHeader returns the header of a message that can leave at once, in one packet: no other message waits before it,
+// or is gathered, and there is credit for it. Else it returns nil. The message needs no request: the owner hands header
+// and body to the link, and then calls ShortSent, or Refused if the link has not taken it. The header is valid until
+// then.
 func (f *Flow) ShortHeader(context uint16, tag uint64, bytes int) *driver.Header {
 	if !f.canLeave(bytes) || f.tx.credit < cost(bytes) || f.HasGathered() {
 		return nil
@@ -76,7 +77,8 @@ func (f *Flow) eagerTaken(bytes int) {
 	f.Stats.BytesSent += uint64(bytes)
 }
 
-// Refused notes that the link had no room for the last packet, or has failed. What the packet was made of waits as before.
+// Refused notes that the link had no room for the last packet, or has failed. What the packet was made of waits as
+// before.
 func (f *Flow) Refused() {
 	f.tx.noRoom = true
 	p := &f.tx.packet
@@ -108,8 +110,8 @@ func (f *Flow) setUnsent(kind unsent, waits bool) {
 // unflushed reports whether the driver has bytes in its buffer.
 func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
-// Send begins a send. It reports whether the owner should call Drain now: not if the announcement is deferred, nor after the
-// link had no room.
+// Send begins a send. It reports whether the owner should call Drain now: not if the announcement is deferred, nor
+// after the link had no room.
 func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
@@ -128,8 +130,8 @@ func (f *Flow) Send(r *Request) (due bool) {
 	return !deferred && (first || !f.tx.noRoom)
 }
 
-// AwaitFlush makes r a send whose message the link has taken by ShortHeader, and of which a part is still in the driver's buffer.
-// The request ends when the buffer is empty.
+// AwaitFlush makes r a send whose message the link has taken by ShortHeader, and of which a part is still in the
+// driver's buffer. The request ends when the buffer is empty.
 func (f *Flow) AwaitFlush(r *Request) {
 	f.endEarlier()
 	r.Stage = Queued
@@ -158,8 +160,8 @@ func (f *Flow) enqueue(r *Request) {
 	}
 }
 
-// defers reports whether the announcement of r, which is started now, is deferred, so that it leaves together with others
-// (strategy.Defers).
+// defers reports whether the announcement of r, which is started now, is deferred, so that it leaves together with
+// others (strategy.Defers).
 func (f *Flow) defers(r *Request) bool {
 	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eagerLimit && !r.Synchronous() {
 		return false
@@ -192,8 +194,8 @@ func (f *Flow) controlWaits() bool {
 // Outgoing reports whether packets wait, or bytes in the driver's buffer.
 func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 
-// Unsent reports whether a packet waits that Drain could hand to the link now: the link had room for the last packet, and
-// the packet does not wait for the peer, as an announcement does while all of the peer's records are used.
+// Unsent reports whether a packet waits that Drain could hand to the link now: the link had room for the last packet,
+// and the packet does not wait for the peer, as an announcement does while all of the peer's records are used.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
 		!f.rx.creditDue() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0

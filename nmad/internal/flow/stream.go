@@ -8,15 +8,15 @@ const (
 	Pull                  // bytes come in
 )
 
-// Stream is the sequence of bytes of announced messages over the large track of one rail, in one direction: one chunk after
-// the other, in the order of their RTRs. Both sides know that order, so the bytes need no framing.
+// Stream is the sequence of bytes of announced messages over the large track of one rail, in one direction: one chunk
+// after the other, in the order of their RTRs. Both sides know that order, so the bytes need no framing.
 //
 //	empty --- queueChunk ---> waiting --- Reserve ---> copying --- Complete ---> waiting, or empty
 //	                             '------------------ failStream ------------------> broken
 //
 // Copies are long, so the owner makes them without the lock of the Flow. From Reserve to Complete the chunk at the head
-// belongs to the caller of Reserve, the copier. The copier calls Reserve and Complete with the lock, and Copy without it. In
-// between not even a failure touches the chunk.
+// belongs to the caller of Reserve, the copier. The copier calls Reserve and Complete with the lock, and Copy without
+// it. In between not even a failure touches the chunk.
 type Stream struct {
 	dir      Direction
 	queue    chunkQueue // the bytes of its head move
@@ -42,8 +42,8 @@ func (x *Stream) Broken() bool { return x.err != nil }
 // Reserve reserves the chunk at the head for the caller. There must be a chunk, and none may be reserved.
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
-// Copy moves bytes of the reserved chunk by calls of the link, and returns how many. call is the link's Push or Pull; fetch,
-// its Fetch, is for a chunk that is read in the peer's memory. The caller does not hold the lock of the Flow.
+// Copy moves bytes of the reserved chunk by calls of the link, and returns how many. call is the link's Push or Pull;
+// fetch, its Fetch, is for a chunk that is read in the peer's memory. The caller does not hold the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64) (int, error)) (int, error) {
 	c := x.reserved
 	if c.rendezvous.address != 0 {
@@ -63,8 +63,8 @@ func (x *Stream) Return() { x.reserved = nil }
 // Bounces reports whether the link fills, or reads, a bounce buffer in place of the memory of the message.
 func (x *Stream) Bounces() bool { return x.bounce != nil }
 
-// Complete ends what Reserve began: Copy has moved n bytes. Complete ends requests all of whose bytes have moved. The error is
-// ErrLeft, or says that the link has told a wrong n.
+// Complete ends what Reserve began: Copy has moved n bytes. Complete ends requests all of whose bytes have moved. The
+// error is ErrLeft, or says that the link has told a wrong n.
 func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	x := &f.Rails[rail].Streams[dir]
 	c := x.reserved

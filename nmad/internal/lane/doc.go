@@ -7,8 +7,8 @@
 //	Way    how the messages of one context go over a lane
 //	Slip   a receive that C has begun
 //
-// C takes the lock of the gate, as each thread of Go does that uses the gate, checks by these words that the case is the
-// usual one, and then does what the protocol and the link do in Go. It leaves all other cases to Go.
+// C takes the lock of the gate, as each thread of Go does that uses the gate, checks by these words that the case is
+// the usual one, and then does what the protocol and the link do in Go. It leaves all other cases to Go.
 // docs/decisions/messages-from-c.md has the protocol, nmad/mpi/abi/front/lane.h the same layouts for C, and
 // nmad/mpi/abi/layout_test.go compares both.
 package lane

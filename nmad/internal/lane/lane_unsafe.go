@@ -70,7 +70,7 @@ type Lane struct {
 // Size is the size of the part of a Lane that C knows, in bytes.
 const Size = unsafe.Offsetof(Lane{}.Tend)
 
-// Waiting says whether slips wait. Any thread may call it.
+// Waiting reports whether slips wait. Any thread may call it.
 func (x *Lane) Waiting() bool { return x.Head.Load() != x.Tail.Load() }
 
 // Slip is a receive that C has begun. Under the lock of the gate, either C receives a message into it or Go takes it
@@ -118,8 +118,8 @@ type Ring struct {
 	MaxBody uint64         // longest body, bytes
 }
 
-// Way is how messages of one context go over a Lane. Go and C read its words under the lock of the gate; C also looks at
-// them without it, and looks again under it.
+// Way is how messages of one context go over a Lane. Go and C read its words under the lock of the gate; C also looks
+// at them without it, and looks again under it.
 type Way struct {
 	Lane       atomic.Pointer[Lane] // nil: C moves no messages. Set last
 	Posted     *int                 // receives that wait for messages

@@ -13,18 +13,18 @@ import (
 // pad keeps words that different cores write apart, in bytes.
 const pad = 128
 
-// SpinTries is how often a waiter looks at a lock that is held before it offers its processor to others. A critical section
-// takes from tens of nanoseconds up to a few microseconds, the time of copying one eager body.
+// SpinTries is how often a waiter looks at a lock that is held before it offers its processor to others. A critical
+// section takes from tens of nanoseconds up to a few microseconds, the time of copying one eager body.
 const SpinTries = 200
 
-// Spin is a spin lock for short critical sections, in which the holder neither blocks nor switches threads. A poller that
-// finds the lock held goes away, because the holder polls itself. Parking the waiters would save nothing in sections this
-// short, and costs 20 us for a bound OS thread. The zero Spin is free.
+// Spin is a spin lock for short critical sections, in which the holder neither blocks nor switches threads. A poller
+// that finds the lock held goes away, because the holder polls itself. Parking the waiters would save nothing in
+// sections this short, and costs 20 us for a bound OS thread. The zero Spin is free.
 //
-// A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run it. So a thread that
-// waits long yields in the kernel and on its own VP. A waiter without a VP, such as the LWP that sleeps in the kernel for
-// the VPs, yields in the kernel, too: a yield to the Go scheduler alone does not give the CPU to a holder on another OS
-// thread before the kernel's slice is over.
+// A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run it. So a thread
+// that waits long yields in the kernel and on its own VP. A waiter without a VP, such as the LWP that sleeps in the
+// kernel for the VPs, yields in the kernel, too: a yield to the Go scheduler alone does not give the CPU to a holder on
+// another OS thread before the kernel's slice is over.
 type Spin struct {
 	word    atomic.Uint32 // 0 free, 1 held; the thread that takes or releases the lock writes it
 	waiters atomic.Int32  // threads inside slow; they write it; a holder that could stay longer reads it (Wanted)
@@ -51,8 +51,8 @@ func (mu *Spin) slow() {
 	mu.waiters.Add(-1)
 }
 
-// BackOff pauses between two looks at a lock that is held, or at another word that a thread is about to write: it spins for
-// the first SpinTries tries, and then yields in the kernel and to the scheduler.
+// BackOff pauses between two looks at a lock that is held, or at another word that a thread is about to write: it spins
+// for the first SpinTries tries, and then yields in the kernel and to the scheduler.
 func BackOff(tries int) {
 	switch {
 	case tries < SpinTries:
@@ -69,13 +69,13 @@ func BackOff(tries int) {
 // Unlock releases the lock.
 func (mu *Spin) Unlock() { mu.word.Store(0) }
 
-// Wanted says whether a thread spins for the lock.
+// Wanted reports whether a thread spins for the lock.
 func (mu *Spin) Wanted() bool { return mu.waiters.Load() != 0 }
 
-// Gate is the lock of a gate: its own, or that of its domain. In some domains the lists of what is sent and matched have a
-// lock of their own, which all gates of the domain share. The holder of a gate's lock holds the lock of the lists, too,
-// except while it is inside the driver (UnlockLists): then other threads may use the lists. The lock of the lists is taken
-// inside that of the gate. The zero Gate is a lock of its own, and free.
+// Gate is the lock of a gate: its own, or that of its domain. In some domains the lists of what is sent and matched
+// have a lock of their own, which all gates of the domain share. The holder of a gate's lock holds the lock of the
+// lists, too, except while it is inside the driver (UnlockLists): then other threads may use the lists. The lock of the
+// lists is taken inside that of the gate. The zero Gate is a lock of its own, and free.
 type Gate struct {
 	Spin           // the gate's own lock; held for ever if joint
 	joint  bool    // the gate uses locks of its domain; Join sets it
@@ -84,8 +84,8 @@ type Gate struct {
 	driver Spin    // the gate's own lock if there is a lock of the lists and none of all gates
 }
 
-// Join makes the gate use the locks of its domain, of which each may be nil. The gate's own Spin then stays held, so that
-// Lock and TryLock look at one word in the usual case. The gate must not be shared with other threads yet.
+// Join makes the gate use the locks of its domain, of which each may be nil. The gate's own Spin then stays held, so
+// that Lock and TryLock look at one word in the usual case. The gate must not be shared with other threads yet.
 func (mu *Gate) Join(d *Domain, lists *Spin) {
 	if mu.domain, mu.lists = d, lists; d != nil || lists != nil {
 		mu.joint = true
@@ -156,8 +156,8 @@ func (mu *Gate) unlockJoint() {
 	}
 }
 
-// UnlockLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the driver.
-// LockLists takes it again.
+// UnlockLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the
+// driver. LockLists takes it again.
 func (mu *Gate) UnlockLists() {
 	if mu.lists != nil {
 		mu.lists.Unlock()
@@ -191,22 +191,22 @@ func (mu *Gate) HasLists() bool { return mu.lists != nil }
 // Domain returns the lock of all gates of the domain; nil if there is none.
 func (mu *Gate) Domain() *Domain { return mu.domain }
 
-// Word returns the word by which code outside of Go takes a lock that is not Joint: it is 0 if the lock is free, 1 if it is
-// held.
+// Word returns the word by which code outside of Go takes a lock that is not Joint: it is 0 if the lock is free, 1 if
+// it is held.
 func (mu *Gate) Word() *atomic.Uint32 { return &mu.word }
 
 // Owed reports whether a thread has left work at a gate of the domain (Domain.Owed).
 func (mu *Gate) Owed() bool { return mu.domain != nil && mu.domain.Owed.Load() }
 
-// Domain is one lock for all gates of a domain. Bias makes it a biased lock, for a private domain (nmad.Private) or one that
-// has a worker: the owner takes the lock by a store to held, which no other thread writes, and a look at claimed, which the
-// other threads write when they want the lock. The others are the session's own goroutines, which make links, bring the
-// news of the end of a process, or close. As long as none of them comes, the owner needs no locked instruction and shares
-// no cache line that another core writes.
+// Domain is one lock for all gates of a domain. Bias makes it a biased lock, for a private domain (nmad.Private) or one
+// that has a worker: the owner takes the lock by a store to held, which no other thread writes, and a look at claimed,
+// which the other threads write when they want the lock. The others are the session's own goroutines, which make links,
+// bring the news of the end of a process, or close. As long as none of them comes, the owner needs no locked
+// instruction and shares no cache line that another core writes.
 //
-// The owner's store may still be in the store buffer of its CPU when the owner looks at claimed. So another thread stores
-// to claimed and then makes all CPUs that run this process pass a barrier (membarrier). After that either the owner has seen
-// the claim, or the other thread sees the owner's store.
+// The owner's store may still be in the store buffer of its CPU when the owner looks at claimed. So another thread
+// stores to claimed and then makes all CPUs that run this process pass a barrier (membarrier). After that either the
+// owner has seen the claim, or the other thread sees the owner's store.
 //
 //	owner:   held = 1; if claimed == 0 the owner has the lock; else held = 0, and it tries again later
 //	others:  take spin, so that one of them claims at a time; claimed = 1; barrier; wait until held == 0: it has the lock
@@ -331,8 +331,8 @@ func (mu *Domain) Wanted() bool {
 	return mu.spin.Wanted() || mu.owner != 0 && mu.claimed.Load() != 0
 }
 
-// Tend does the work that threads have left at the gates of the domain because they found the lock held, perhaps by a thread
-// that was busy with another gate. Every holder calls it after it has released the lock. mu may be nil.
+// Tend does the work that threads have left at the gates of the domain because they found the lock held, perhaps by a
+// thread that was busy with another gate. Every holder calls it after it has released the lock. mu may be nil.
 func (mu *Domain) Tend() {
 	if mu == nil {
 		return

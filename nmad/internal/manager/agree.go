@@ -56,8 +56,8 @@ func (m *Meeting) Local(rank int) (index, count int) {
 }
 
 // Agree lets the processes of a job agree on where they meet, and on a secret. All processes must call it with the same
-// ifaces, which says which networks to use between hosts (PM2_IFACE). Agree blocks until all processes have called it, or
-// ctx ends. On rank 0 the caller closes Meeting.Listener.
+// ifaces, which says which networks to use between hosts (PM2_IFACE). Agree blocks until all processes have called it,
+// or ctx ends. On rank 0 the caller closes Meeting.Listener.
 func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	own := &Meeting{Nodes: compact(m.Nodes(), m.Size())}
 	own.Hosts = slices.Max(own.Nodes) + 1

@@ -73,8 +73,8 @@ func Find(get func(string) string) Finding {
 	return f
 }
 
-// Open connects to the manager that has started this process. It returns nil and no error if the process has no manager,
-// our own launcher included. Open blocks until the manager has answered, or ctx ends.
+// Open connects to the manager that has started this process. It returns nil and no error if the process has no
+// manager, our own launcher included. Open blocks until the manager has answered, or ctx ends.
 func Open(ctx context.Context) (Manager, error) {
 	switch f := Find(os.Getenv); f.Kind {
 	case PMI:

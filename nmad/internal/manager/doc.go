@@ -11,26 +11,26 @@
 //	alone, and several processes                   key space                      user gets a key space
 //	none of these                         Alone    nothing: one process           nothing
 //
-// A Manager is the connection of one process to its process manager. All processes of a job call Agree once, before they
-// know each other:
+// A Manager is the connection of one process to its process manager. All processes of a job call Agree once, before
+// they know each other:
 //
 //	one rank of each host   puts the networks of its host           ── fence ──
 //	rank 0                  gets those of all hosts, keeps the networks that all hosts have, listens there,
 //	                        puts its address, the networks and a new random key      ── fence ──
 //	each other rank         gets what rank 0 has put
 //
-// A job on one host leaves out the first fence. A job of N processes on H hosts, H > 1, needs two barriers of all processes,
-// H+1 puts, and N+H-2 gets: rank 0 makes H-1, and each other rank one. With PMI 1.1 each process makes one get more, in Open: it
-// asks where the ranks are. A barrier carries what was put to every host, so the manager answers a get on the host of the rank
-// that asks.
+// A job on one host leaves out the first fence. A job of N processes on H hosts, H > 1, needs two barriers of all
+// processes, H+1 puts, and N+H-2 gets: rank 0 makes H-1, and each other rank one. With PMI 1.1 each process makes one
+// get more, in Open: it asks where the ranks are. A barrier carries what was put to every host, so the manager answers
+// a get on the host of the rank that asks.
 //
 // A Server is the manager's side of PMI 1.1, for a launcher that starts programs of other libraries.
 //
 // # Guarantees
 //
-// The secret is made of the random key, the name of the key space and the size of the job. So the key of one job is of no
-// use in another one. The secret is in no command line, no file and no environment. Only the processes of the job, their
-// manager, and other processes of the same user can learn it.
+// The secret is made of the random key, the name of the key space and the size of the job. So the key of one job is of
+// no use in another one. The secret is in no command line, no file and no environment. Only the processes of the job,
+// their manager, and other processes of the same user can learn it.
 //
 // This package checks everything that a manager sends, as it checks all that comes from a socket: a line has at most
 // [maxLineBytes] bytes, an answer belongs to the command that was sent, a number lies in its range. Each failure is an

@@ -27,11 +27,11 @@ func Index(get func(string) string) string {
 	return get(EnvIndex)
 }
 
-// MeetByName takes the place of Agree in an indexed job. where is the name and port of rank 0, host:port. MeetByName waits
-// until the name has an address, which it gets some time after rank 0 has started, or until ctx ends. It returns at, the
-// address of this host at which the others reach this process: the first of ifaces (PM2_IFACE), or, if ifaces is empty,
-// the address from which packets to rank 0 leave. On rank 0 it also returns a socket that listens at where, which the
-// caller closes.
+// MeetByName takes the place of Agree in an indexed job. where is the name and port of rank 0, host:port. MeetByName
+// waits until the name has an address, which it gets some time after rank 0 has started, or until ctx ends. It returns
+// at, the address of this host at which the others reach this process: the first of ifaces (PM2_IFACE), or, if ifaces
+// is empty, the address from which packets to rank 0 leave. On rank 0 it also returns a socket that listens at where,
+// which the caller closes.
 func MeetByName(ctx context.Context, rank int, where, ifaces string) (at string, l net.Listener, err error) {
 	var own host
 	if ifaces != "" {

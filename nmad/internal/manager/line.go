@@ -7,17 +7,18 @@ import (
 )
 
 const (
-	// maxLineBytes is the longest line that a reader accepts, in bytes. In all managers keys and values have at most 1024
-	// bytes each.
+	// maxLineBytes is the longest line that a reader accepts, in bytes. In all managers keys and values have at most
+	// 1024 bytes each.
 	maxLineBytes = 4096
-	// maxSentBytes is the longest line that this package sends, in bytes: hydra and Slurm read at most that much at once.
+	// maxSentBytes is the longest line that this package sends, in bytes: hydra and Slurm read at most that much at
+	// once.
 	maxSentBytes = 1024
 	// maxWords is the largest number of words in a line.
 	maxWords = 32
 )
 
-// line is one line of PMI 1.1: values by key. On the wire it is a list of words key=value, in any order; the value of the
-// key cmd is the command.
+// line is one line of PMI 1.1: values by key. On the wire it is a list of words key=value, in any order; the value of
+// the key cmd is the command.
 type line map[string]string
 
 // parseLine parses a line, which has no newline. The value of msg is text for people, and the only one that may have
@@ -49,8 +50,8 @@ func parseLine(text string) (line, error) {
 	return l, nil
 }
 
-// parseAbort parses a line that asks for the end of the job; ok reports whether the line is one. parseAbort is lenient: the
-// message at the end of the line may be any text, and a status that is no number counts as 1.
+// parseAbort parses a line that asks for the end of the job; ok reports whether the line is one. parseAbort is lenient:
+// the message at the end of the line may be any text, and a status that is no number counts as 1.
 func parseAbort(text string) (status int, ok bool) {
 	status = 1
 	for _, w := range strings.Fields(text) {
@@ -96,8 +97,8 @@ func (l line) refusal() error {
 	return fmt.Errorf("it refuses: rc=%.20s", rc)
 }
 
-// checkWord checks a key or a value before it is sent: it has 1 to most printable bytes, and no blanks. what names it in
-// the error.
+// checkWord checks a key or a value before it is sent: it has 1 to most printable bytes, and no blanks. what names it
+// in the error.
 func checkWord(what, text string, most int) error {
 	if text == "" || len(text) > most {
 		return fmt.Errorf("a %s of %d bytes, 1 to %d fit", what, len(text), most)

@@ -12,9 +12,9 @@ import (
 //
 //	(vector,(0,2,4),(2,1,8))
 //
-// Each block has the number of its first node, the number of its nodes, and the processes on each of them. In the example
-// nodes 0 and 1 have 4 ranks each, and node 2 has 8. If there are more ranks than that, the blocks begin again from the
-// first one. parseMapping returns the number of the node of each rank.
+// Each block has the number of its first node, the number of its nodes, and the processes on each of them. In the
+// example nodes 0 and 1 have 4 ranks each, and node 2 has 8. If there are more ranks than that, the blocks begin again
+// from the first one. parseMapping returns the number of the node of each rank.
 func parseMapping(text string, size int) ([]int, error) {
 	wrong := func(why string) ([]int, error) {
 		return nil, fmt.Errorf("the mapping %.80q of %d processes: %s", text, size, why)

@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// maxNetworks bounds the addresses that a host publishes, and so the networks that a job uses. It is the largest number of
-// rails of a gate.
+// maxNetworks bounds the addresses that a host publishes, and so the networks that a job uses. It is the largest number
+// of rails of a gate.
 const maxNetworks = 8
 
 // Two names that stand for networks.
@@ -64,9 +64,9 @@ func hostID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ownHost describes this host, with the addresses that may be used between hosts: one for each network, of interfaces that
-// are up and running and are not loopback; IPv4 comes first. wanted, if it is not empty, chooses among them, in order of
-// preference: a list, with commas, of names of interfaces and of networks such as 10.0.0.0/8.
+// ownHost describes this host, with the addresses that may be used between hosts: one for each network, of interfaces
+// that are up and running and are not loopback; IPv4 comes first. wanted, if it is not empty, chooses among them, in
+// order of preference: a list, with commas, of names of interfaces and of networks such as 10.0.0.0/8.
 func ownHost(wanted string) (host, error) {
 	h := host{id: hostID()}
 	all, err := net.Interfaces()
@@ -120,9 +120,9 @@ func ownHost(wanted string) (host, error) {
 }
 
 // common returns the networks by which all hosts can reach each other: loopback alone if there is one host; else the
-// networks in which each host has an address of its own; byRoute alone if there is no such network. Two hosts that have the
-// same address in a network cannot reach each other by it: the network is local to each, such as that of a container
-// engine.
+// networks in which each host has an address of its own; byRoute alone if there is no such network. Two hosts that have
+// the same address in a network cannot reach each other by it: the network is local to each, such as that of a
+// container engine.
 func common(hosts []host) []string {
 	distinct := map[string]host{}
 	for _, h := range hosts {

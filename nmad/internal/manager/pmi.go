@@ -30,8 +30,8 @@ const (
 // mapKey is the key under which managers put the placement of the ranks.
 const mapKey = "PMI_process_mapping"
 
-// answerTimeout is how long the manager may take for an answer that does not depend on other processes. It is long because
-// the host of the manager may be busy.
+// answerTimeout is how long the manager may take for an answer that does not depend on other processes. It is long
+// because the host of the manager may be busy.
 const answerTimeout = 20 * time.Second
 
 // maxAhead is how many lines the manager may send before this process takes one: an answer, and the three lines that
@@ -130,8 +130,8 @@ func identity(rank, size string) (r, s int, err error) {
 	return r, s, err
 }
 
-// introduce begins the conversation over TCP: the process tells its id, and the manager answers with the size, the rank and
-// a debug level, in a line each.
+// introduce begins the conversation over TCP: the process tells its id, and the manager answers with the size, the rank
+// and a debug level, in a line each.
 func (p *pmi) introduce(ctx context.Context, id string) error {
 	if _, err := p.ask(ctx, answerTimeout, "initack", "cmd=initack pmiid="+id); err != nil {
 		return err
@@ -155,8 +155,8 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 	return nil
 }
 
-// init agrees on the version of the protocol, and asks for the limits of the key space, its name, and the placement of the
-// ranks.
+// init agrees on the version of the protocol, and asks for the limits of the key space, its name, and the placement of
+// the ranks.
 func (p *pmi) init(ctx context.Context) error {
 	if _, err := p.ask(ctx, answerTimeout, "response_to_init", "cmd=init pmi_version=1 pmi_subversion=1"); err != nil {
 		return err
@@ -237,8 +237,8 @@ func unexpected(l line) error {
 	return fmt.Errorf("it says %.60q, which nothing asked for", l["cmd"])
 }
 
-// ask sends a command and returns the answer. It fails if the answer is not the command want, or is a refusal. limit bounds
-// the wait; 0 means that only ctx does.
+// ask sends a command and returns the answer. It fails if the answer is not the command want, or is a refusal. limit
+// bounds the wait; 0 means that only ctx does.
 func (p *pmi) ask(ctx context.Context, limit time.Duration, want, command string) (line, error) {
 	l, err := p.exchange(ctx, limit, want, command)
 	if err == nil {

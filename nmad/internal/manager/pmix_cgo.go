@@ -22,9 +22,9 @@ import (
 // libraries are the file names by which load looks for libpmix.
 var libraries = []string{"libpmix.so.2", "libpmix.so"}
 
-// pmix is a Manager that speaks to a PMIx server through libpmix, which it loads at run time. The library has one state for
-// the process, and its calls block. So each call runs in a goroutine of its own; if ctx ends first, the caller goes on and
-// that goroutine stays behind in the library.
+// pmix is a Manager that speaks to a PMIx server through libpmix, which it loads at run time. The library has one state
+// for the process, and its calls block. So each call runs in a goroutine of its own; if ctx ends first, the caller goes
+// on and that goroutine stays behind in the library.
 type pmix struct {
 	self  C.pm_proc
 	space string
@@ -89,8 +89,8 @@ func load() error {
 // wildcard is PMIX_RANK_WILDCARD: in place of a rank it stands for the whole job.
 const wildcard = 1<<32 - 2
 
-// watch closes gone when the server has ended. The server is the parent of this process, or of the script that has started
-// it, so the end of the server gives this process another parent.
+// watch closes gone when the server has ended. The server is the parent of this process, or of the script that has
+// started it, so the end of the server gives this process another parent.
 func (px *pmix) watch(parent int) {
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {

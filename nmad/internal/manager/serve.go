@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Server is the manager's side of PMI 1.1. Our launcher uses it for programs of other libraries, all of whose processes run
-// on one host. Each process of the job has a connection of its own:
+// Server is the manager's side of PMI 1.1. Our launcher uses it for programs of other libraries, all of whose processes
+// run on one host. Each process of the job has a connection of its own:
 //
 //	open --- init ---> joined --- finalize, abort ---> closed
 //	open --- the connection ends, or brings a line that is no command ---> closed
@@ -20,8 +20,8 @@ import (
 //
 // A process that ends in the last of these ways has not sent finalize, so others may wait for it in the barrier.
 //
-// A Server has a key space and a barrier. It refuses to add processes to a job, and to publish names. Safe for concurrent
-// use.
+// A Server has a key space and a barrier. It refuses to add processes to a job, and to publish names. Safe for
+// concurrent use.
 type Server struct {
 	size  int
 	name  string                 // of the key space
@@ -45,8 +45,9 @@ const (
 // initReply is the beginning of the answer to init.
 const initReply = "cmd=response_to_init"
 
-// NewServer returns the server of a job of size processes. app returns which program of the command line a rank runs; the
-// first one is 0. The Server calls abort, from any goroutine, when a rank asks for the end of the job with an exit status.
+// NewServer returns the server of a job of size processes. app returns which program of the command line a rank runs;
+// the first one is 0. The Server calls abort, from any goroutine, when a rank asks for the end of the job with an exit
+// status.
 func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *Server {
 	s := &Server{size: size, name: fmt.Sprintf("kvs_%d_0", os.Getpid()), app: app, abort: abort, space: map[string]string{},
 		keys: map[int]int{}, waiting: map[int]io.Writer{}}
@@ -54,8 +55,8 @@ func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *
 	return s
 }
 
-// Told lists the variables by which a manager tells a process about its connection and its place. They are for that process
-// only: a launcher does not pass them on to the processes of another job.
+// Told lists the variables by which a manager tells a process about its connection and its place. They are for that
+// process only: a launcher does not pass them on to the processes of another job.
 var Told = []string{envFD, envPort, envID, envRank, envSize, envSpawned, envLocalRank, envLocalSize}
 
 const (
@@ -64,8 +65,8 @@ const (
 	envLocalSize = "MPI_LOCALNRANKS"
 )
 
-// Environment returns the variables, as NAME=value, that tell a rank about its connection, which the rank inherits as the
-// descriptor fd.
+// Environment returns the variables, as NAME=value, that tell a rank about its connection, which the rank inherits as
+// the descriptor fd.
 func (s *Server) Environment(rank, fd int) []string {
 	n := strconv.Itoa
 	return []string{
@@ -74,10 +75,10 @@ func (s *Server) Environment(rank, fd int) []string {
 	}
 }
 
-// Serve answers the commands of a rank until the rank has sent finalize or abort, or its connection ends; then it closes the
-// connection. Serve fails if the rank sends something that is no PMI, or if it had sent init and ends without finalize. A
-// connection that ends before init is no failure. joined reports whether the rank had sent init and has not left by
-// finalize: then others may wait for it in the barrier.
+// Serve answers the commands of a rank until the rank has sent finalize or abort, or its connection ends; then it
+// closes the connection. Serve fails if the rank sends something that is no PMI, or if it had sent init and ends
+// without finalize. A connection that ends before init is no failure. joined reports whether the rank had sent init and
+// has not left by finalize: then others may wait for it in the barrier.
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err error) {
 	defer conn.Close()
 	in := bufio.NewReaderSize(conn, maxLineBytes)
@@ -110,8 +111,8 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err erro
 	}
 }
 
-// reply carries out one line and returns the answer; "" if there is none yet. last reports whether the conversation is over
-// after the answer. in gives the further lines of a command that has several.
+// reply carries out one line and returns the answer; "" if there is none yet. last reports whether the conversation is
+// over after the answer. in gives the further lines of a command that has several.
 func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) (reply string, last bool, err error) {
 	if strings.HasPrefix(text, "mcmd=") {
 		return s.refuseSpawn(in)

@@ -14,8 +14,8 @@ import (
 const sizeSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
 // Create makes a memfd of size bytes, all of them zero, with sealed size, and returns its descriptor, which the caller
-// closes. more has further seals (F_SEAL_*). name is for people: the memory has no name in any file system. Create fails
-// with the kernel's error.
+// closes. more has further seals (F_SEAL_*). name is for people: the memory has no name in any file system. Create
+// fails with the kernel's error.
 func Create(name string, size uint64, more int) (fd int, err error) {
 	// Beyond this limit the kernel also sends a signal (SIGXFSZ), which may end the process.
 	var most unix.Rlimit
@@ -46,8 +46,8 @@ func seal(fd, seals int) error {
 }
 
 // Check returns the size of the memory that a peer has given, in bytes, and the number of its file. It fails with
-// driver.ErrProtocol if the descriptor is none that Create could have made, and with the kernel's error if the kernel does
-// not tell. what names the memory in the error.
+// driver.ErrProtocol if the descriptor is none that Create could have made, and with the kernel's error if the kernel
+// does not tell. what names the memory in the error.
 func Check(fd int, what string) (size, file uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

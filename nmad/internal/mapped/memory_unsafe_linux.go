@@ -23,8 +23,8 @@ type Memory struct {
 }
 
 // Make makes size bytes of memory, all of them zero, and maps them for writing. Other processes find the memory by its
-// Card; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes memory that
-// is private to this process, and its Card is zero. The error is the kernel's.
+// Card; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes memory
+// that is private to this process, and its Card is zero. The error is the kernel's.
 func Make(name string, size uint64) (*Memory, error) {
 	var file uint64
 	fd, err := Create(name, size, 0)
@@ -45,8 +45,8 @@ func Make(name string, size uint64) (*Memory, error) {
 	return m, nil
 }
 
-// Map maps memory of size bytes, which Check has returned. If fd is -1, Map maps private empty memory. writable says whether
-// this process may write the memory. The caller keeps the descriptor. The error is the kernel's.
+// Map maps memory of size bytes, which Check has returned. If fd is -1, Map maps private empty memory. writable says
+// whether this process may write the memory. The caller keeps the descriptor. The error is the kernel's.
 func Map(fd int, size uint64, writable bool) (*Memory, error) {
 	prot, flags := unix.PROT_READ, unix.MAP_SHARED
 	if writable {
@@ -66,9 +66,9 @@ func Map(fd int, size uint64, writable bool) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the memory that the Card names. what names the memory in errors; writable says whether this process may write
-// it. Open fails with driver.ErrUnsupported for the zero Card, with driver.ErrProtocol if the memory is not what its maker
-// has announced, and with another error if it cannot be found.
+// Open maps the memory that the Card names. what names the memory in errors; writable says whether this process may
+// write it. Open fails with driver.ErrUnsupported for the zero Card, with driver.ErrProtocol if the memory is not what
+// its maker has announced, and with another error if it cannot be found.
 func (c Card) Open(what string, writable bool) (*Memory, error) {
 	if c.PID == 0 {
 		return nil, driver.ErrUnsupported
@@ -105,8 +105,8 @@ func (m *Memory) ReadOnly() {
 	}
 }
 
-// Hide closes the descriptor by which other processes find the memory. Processes that have mapped the memory keep it. Hide
-// of a nil Memory does nothing.
+// Hide closes the descriptor by which other processes find the memory. Processes that have mapped the memory keep it.
+// Hide of a nil Memory does nothing.
 func (m *Memory) Hide() {
 	if m == nil {
 		return
@@ -116,9 +116,9 @@ func (m *Memory) Hide() {
 	}
 }
 
-// Vacate gives this process's part of the memory back, and hides it. From then on the addresses hold private memory, which
-// is zero at first, and which no other process sees. They stay mapped until m is garbage. The error is the kernel's. A
-// second call does nothing, and so does a call of a nil Memory.
+// Vacate gives this process's part of the memory back, and hides it. From then on the addresses hold private memory,
+// which is zero at first, and which no other process sees. They stay mapped until m is garbage. The error is the
+// kernel's. A second call does nothing, and so does a call of a nil Memory.
 func (m *Memory) Vacate() error {
 	if m == nil || m.vacated.Swap(true) {
 		return nil
@@ -135,7 +135,8 @@ type mapping struct {
 	size uintptr // bytes, at least 1
 }
 
-// place maps a descriptor, or with -1 private memory, at the addresses of s, or, if s.at is nil, where the kernel chooses.
+// place maps a descriptor, or with -1 private memory, at the addresses of s, or, if s.at is nil, where the kernel
+// chooses.
 func place(s mapping, fd, prot, flags int) (unsafe.Pointer, error) {
 	p, err := unix.MmapPtr(fd, 0, s.at, s.size, prot, flags|unix.MAP_NORESERVE)
 	return p, os.NewSyscallError("mmap", err)

@@ -7,16 +7,16 @@ import (
 )
 
 // Any holds the receives and probes that take a message from any gate of a group; each of these gates has a Matcher. A
-// message must go to the receive that was posted first among those of its gate and those of Any, and no message and receive
-// that match may both stay waiting. A program that uses no such receives pays one look at count per message.
+// message must go to the receive that was posted first among those of its gate and those of Any, and no message and
+// receive that match may both stay waiting. A program that uses no such receives pays one look at count per message.
 // nmad/ANYSOURCE.md has the protocol, and the proof.
 //
-// A wildcard is a receive with a mask, of a gate or for any gate, or a receive for any gate. The clock counts the wildcards
-// that were posted. A wildcard gets its age by counting the clock (Post, Stamp), an exact receive by reading it (Now). So an
-// exact receive was posted before a wildcard if and only if its age is less.
+// A wildcard is a receive with a mask, of a gate or for any gate, or a receive for any gate. The clock counts the
+// wildcards that were posted. A wildcard gets its age by counting the clock (Post, Stamp), an exact receive by reading
+// it (Now). So an exact receive was posted before a wildcard if and only if its age is less.
 //
-// flags has a bit for each gate that may hold unexpected messages. The poster of an entry, and a gate at which a message
-// arrives, each write before they look:
+// flags has a bit for each gate that may hold unexpected messages. The poster of an entry, and a gate at which a
+// message arrives, each write before they look:
 //
 //	poster:   count++; clock++; add the entry to list;    gate:  count is 0, or no entry matches: keep the message;
 //	          look at flags: make each gate that has             set the gate's flag;
@@ -24,9 +24,9 @@ import (
 //	          entry                                              gate's messages with the list
 //
 // All atomics are sequentially consistent, so one of the two sees what the other has written. A gate compares
-// (Matcher.Search) under its own lock. A flag stays set until a Search finds the gate empty, so in steady state a message
-// sets no flag. The clock counts after count: so a thread that has read an age sees by count whether an entry of up to that
-// age may still wait.
+// (Matcher.Search) under its own lock. A flag stays set until a Search finds the gate empty, so in steady state a
+// message sets no flag. The clock counts after count: so a thread that has read an age sees by count whether an entry
+// of up to that age may still wait.
 //
 // Any number of threads may call the methods at once. They use the lock that NewAny is given, which is taken inside the
 // locks of gates, and held for tens of nanoseconds.
@@ -55,8 +55,8 @@ type endState struct {
 	searched []atomic.Uint64 // by rank: the age up to which the gate has compared its messages with the list; nil after Close, when messages do not matter
 }
 
-// NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives that
-// find no message end when all ranks of the group but own have ended.
+// NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives
+// that find no message end when all ranks of the group but own have ended.
 func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	a := &Any[R]{
 		clock: new(atomic.Uint64), group: group, span: uint32(group.span()), mu: lock,
@@ -70,7 +70,8 @@ func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	return a
 }
 
-// Sibling makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be compared.
+// Sibling makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be
+// compared.
 func (a *Any[R]) Sibling(group Group, own int, lock sync.Locker) *Any[R] {
 	b := NewAny[R](group, own, lock)
 	b.clock = a.clock
@@ -80,9 +81,9 @@ func (a *Any[R]) Sibling(group Group, own int, lock sync.Locker) *Any[R] {
 // Group returns the ranks of the gates.
 func (a *Any[R]) Group() Group { return a.group }
 
-// Now returns the age of an exact receive that is posted now. The poster calls Now before it leaves the receive in the gate's
-// inbox for the holder of the gate's lock. The holder calls Now before it looks into the inbox: then it finds there all
-// receives of this gate that were posted before a wildcard of up to the age that it has read.
+// Now returns the age of an exact receive that is posted now. The poster calls Now before it leaves the receive in the
+// gate's inbox for the holder of the gate's lock. The holder calls Now before it looks into the inbox: then it finds
+// there all receives of this gate that were posted before a wildcard of up to the age that it has read.
 func (a *Any[R]) Now() uint64 { return a.clock.Load() }
 
 // Stamp returns the age of a wildcard of a gate that is posted now; see Now.
@@ -115,8 +116,8 @@ func (a *Any[R]) remove(w *Wild[R]) bool {
 	return true
 }
 
-// take takes out the first receive, or with probes the first probe, that matches the tag and is of up to that age; nil if
-// there is none.
+// take takes out the first receive, or with probes the first probe, that matches the tag and is of up to that age; nil
+// if there is none.
 func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 	if a.Empty() {
 		return nil
@@ -168,10 +169,10 @@ func (a *Any[R]) takeAged(age uint64) *R {
 	return w.recv.Owner
 }
 
-// End notes that the gate of a rank has ended, because of why: all messages of that rank are here. A second call for a rank
-// does nothing. End returns true if the receives that find no message end now: the last sender of the group has ended, or one
-// is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Searched and TakeLost, and does the same for
-// each receive that is posted later.
+// End notes that the gate of a rank has ended, because of why: all messages of that rank are here. A second call for a
+// rank does nothing. End returns true if the receives that find no message end now: the last sender of the group has
+// ended, or one is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Searched and TakeLost, and
+// does the same for each receive that is posted later.
 func (a *Any[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
@@ -180,9 +181,9 @@ func (a *Any[R]) End(rank int, why error) bool {
 	return (a.liveSenders.Add(-1) == 0 || a.endAtFirst.Load()) && a.finish(why)
 }
 
-// AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended already; then
-// the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores endAtFirst and then looks
-// at firstEnd. So one of the two sees what the other has stored.
+// AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended
+// already; then the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores
+// endAtFirst and then looks at firstEnd. So one of the two sees what the other has stored.
 func (a *Any[R]) AtFirst() bool {
 	a.endAtFirst.Store(true)
 	why := a.firstEnd.Load()
@@ -205,15 +206,16 @@ func (a *Any[R]) Err() error {
 	return nil
 }
 
-// Searched notes, once Err is set, that the gate of a rank has compared its messages with all entries of up to that age.
+// Searched notes, once Err is set, that the gate of a rank has compared its messages with all entries of up to that
+// age.
 func (a *Any[R]) Searched(rank int, age uint64) {
 	if over := a.end.Load(); over != nil && over.searched != nil && rank < len(over.searched) {
 		over.searched[rank].Store(age)
 	}
 }
 
-// TakeLost takes out the oldest entry, if Err is set and all gates that may hold messages have compared these with the entry;
-// else it returns nil. The caller calls it after each Searched, until it returns nil.
+// TakeLost takes out the oldest entry, if Err is set and all gates that may hold messages have compared these with the
+// entry; else it returns nil. The caller calls it after each Searched, until it returns nil.
 func (a *Any[R]) TakeLost() *R {
 	over := a.end.Load()
 	if over == nil || a.Empty() {
@@ -234,8 +236,8 @@ func (a *Any[R]) TakeLost() *R {
 	return w.recv.Owner
 }
 
-// Flagged iterates over the ranks whose gates may hold unexpected messages. Each call begins with another rank, so that no
-// gate is always the first.
+// Flagged iterates over the ranks whose gates may hold unexpected messages. Each call begins with another rank, so that
+// no gate is always the first.
 func (a *Any[R]) Flagged(yield func(rank int) bool) {
 	words, start := len(a.flags), int(a.walks.Add(1)%max(a.span, 1))
 	before := uint64(1)<<(start%64) - 1 // bits of the first word that come last

@@ -2,8 +2,8 @@ package match
 
 import "math"
 
-// Matcher pairs the messages of one gate, of type M, with its receives, of type R. Init makes it ready. The lock of the gate
-// guards it.
+// Matcher pairs the messages of one gate, of type M, with its receives, of type R. Init makes it ready. The lock of the
+// gate guards it.
 type Matcher[R, M any] struct {
 	posted     table[R]          // exact receives that wait
 	wild       wildList[R]       // receives with a mask, and probes, that wait
@@ -22,8 +22,8 @@ type Matcher[R, M any] struct {
 	// Total, if not nil, counts the exact receives that wait in all matchers of a gate. It is set before Init.
 	Total *int
 
-	// ProbeFound is called for a probe that was taken out because it has found its message, which stays. ReceiveFound is called for a
-	// receive for any gate, and its message, which were both taken out. Neither may call the matcher.
+	// ProbeFound is called for a probe that was taken out because it has found its message, which stays. ReceiveFound
+	// is called for a receive for any gate, and its message, which were both taken out. Neither may call the matcher.
 	ProbeFound   func(probe *R, m *M)
 	ReceiveFound func(r *R, m *M)
 }
@@ -34,8 +34,8 @@ func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.rank, x.any, x.posted.total = rank, any, x.Total
 }
 
-// Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages that
-// wait in the matcher are for these receives from here on.
+// Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages
+// that wait in the matcher are for these receives from here on.
 func (x *Matcher[R, M]) Join(any *Any[R]) {
 	x.any, x.flagged = any, false
 	if x.unexpected.len != 0 || x.KeepFlag {
@@ -67,13 +67,14 @@ func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
 // PostWild makes a receive with a mask, or a probe, wait.
 func (x *Matcher[R, M]) PostWild(w *Wild[R]) { x.wild.push(w) }
 
-// Withdraw takes out a receive or a probe of this gate, and reports whether it waited. w is its Wild, or nil. Withdraw walks
-// over all receives with the same tag.
+// Withdraw takes out a receive or a probe of this gate, and reports whether it waited. w is its Wild, or nil. Withdraw
+// walks over all receives with the same tag.
 func (x *Matcher[R, M]) Withdraw(r *Entry[R], w *Wild[R]) bool {
 	return w != nil && x.wild.remove(w) || x.posted.remove(r)
 }
 
-// Arrive takes out the receive that gets a message with that tag; nil if there is none. It may be called only if OnlyExact.
+// Arrive takes out the receive that gets a message with that tag; nil if there is none. It may be called only if
+// OnlyExact.
 func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	p := x.posted.place(tag)
 	if *p == nil {
@@ -82,8 +83,8 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	return x.posted.unlink(p, *p).Owner
 }
 
-// ArriveAny is Arrive for all cases: it takes out the receive that was posted first among the exact ones, those with a mask,
-// and those for any gate.
+// ArriveAny is Arrive for all cases: it takes out the receive that was posted first among the exact ones, those with a
+// mask, and those for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	if x.AgeLimit != nil {
 		x.searchUpTo(*x.AgeLimit) // messages that came earlier go first
@@ -112,8 +113,9 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	return nil
 }
 
-// Keep adds a message without a receive to the unexpected ones, and ends the probes that match it. It reports whether the
-// caller must call Search before it releases the lock, because an entry for any gate may have been posted meanwhile.
+// Keep adds a message without a receive to the unexpected ones, and ends the probes that match it. It reports whether
+// the caller must call Search before it releases the lock, because an entry for any gate may have been posted
+// meanwhile.
 func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.unexpected.add(&m.Entry)
 	x.order.Push(&m.node, m)
@@ -124,8 +126,8 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	return x.Flag() && !x.any.Empty()
 }
 
-// tellProbes ends all probes that match m, which has just come; of those for any gate only the ones that were compared with
-// the messages before m.
+// tellProbes ends all probes that match m, which has just come; of those for any gate only the ones that were compared
+// with the messages before m.
 func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
 		x.wild.remove(p)
@@ -136,8 +138,8 @@ func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	}
 }
 
-// Flag sets the flag of this gate in any, so that the posters of entries make this gate Search. It reports whether the flag
-// was not set before.
+// Flag sets the flag of this gate in any, so that the posters of entries make this gate Search. It reports whether the
+// flag was not set before.
 func (x *Matcher[R, M]) Flag() bool {
 	if x.flagged {
 		return false
@@ -156,8 +158,8 @@ func (x *Matcher[R, M]) Messages(yield func(*M) bool) {
 	}
 }
 
-// Take takes out the oldest unexpected message that p matches; nil if there is none. Before, receives for any gate of up to
-// that age get their messages.
+// Take takes out the oldest unexpected message that p matches; nil if there is none. Before, receives for any gate of
+// up to that age get their messages.
 func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
 	x.searchUpTo(age)
 	m := x.oldest(p)
@@ -197,8 +199,8 @@ func (x *Matcher[R, M]) remove(m *Arrival[M]) {
 	x.order.Remove(&m.node)
 }
 
-// Search compares the unexpected messages with the receives and probes for any gate of up to that age. It clears the flag of
-// this gate if no message is left.
+// Search compares the unexpected messages with the receives and probes for any gate of up to that age. It clears the
+// flag of this gate if no message is left.
 func (x *Matcher[R, M]) Search(age uint64) {
 	x.searchUpTo(age)
 	if x.unexpected.len == 0 && x.flagged && !x.KeepFlag {
@@ -207,8 +209,8 @@ func (x *Matcher[R, M]) Search(age uint64) {
 	}
 }
 
-// searchUpTo compares the entries of any that are of up to that age, and that were not compared before, with the unexpected
-// messages, in the order of their ages.
+// searchUpTo compares the entries of any that are of up to that age, and that were not compared before, with the
+// unexpected messages, in the order of their ages.
 func (x *Matcher[R, M]) searchUpTo(age uint64) {
 	if age <= x.searched {
 		return
@@ -237,8 +239,8 @@ func (x *Matcher[R, M]) matchWild(w wildcard) {
 	}
 }
 
-// TakePosted takes out some receive or probe of this gate, the oldest first within its tag; nil if none waits. *from is 0 in
-// the first of a series of calls; see table.takeAny.
+// TakePosted takes out some receive or probe of this gate, the oldest first within its tag; nil if none waits. *from is
+// 0 in the first of a series of calls; see table.takeAny.
 func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	if e := x.posted.takeAny(from); e != nil {
 		return e.Owner
@@ -250,8 +252,8 @@ func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	return nil
 }
 
-// Filter takes out the unexpected messages for which keep returns false. It calls keep for all messages of a tag in a row, in
-// the order in which they came.
+// Filter takes out the unexpected messages for which keep returns false. It calls keep for all messages of a tag in a
+// row, in the order in which they came.
 func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
 	from := 0

@@ -6,8 +6,9 @@ import (
 	"math/bits"
 )
 
-// A table holds entries by tag, and those with the same tag in the order in which they came. A Matcher has two tables: exact
-// receives that wait for a message, and messages that wait for a receive. For each tag at most one of them has entries.
+// A table holds entries by tag, and those with the same tag in the order in which they came. A Matcher has two tables:
+// exact receives that wait for a message, and messages that wait for a receive. For each tag at most one of them has
+// entries.
 //
 //	bucket            chain: one per tag         ring: same tag, in order
 //	+---+
@@ -16,10 +17,10 @@ import (
 //	| 1 |    [tag 9, newest, and oldest] -next-> itself
 //	+---+
 //
-// The newest entry of a tag is in the chain of its bucket, and its next is the oldest entry. So to find, add or take an entry
-// costs one hash and a walk over the distinct tags of one bucket, fewer than two on average, however long the rings are. Only
-// the buckets are allocated; they double when there are more tags than buckets. The hash is keyed with random numbers, so a
-// peer cannot choose tags that all fall into one bucket.
+// The newest entry of a tag is in the chain of its bucket, and its next is the oldest entry. So to find, add or take an
+// entry costs one hash and a walk over the distinct tags of one bucket, fewer than two on average, however long the
+// rings are. Only the buckets are allocated; they double when there are more tags than buckets. The hash is keyed with
+// random numbers, so a peer cannot choose tags that all fall into one bucket.
 
 // Entry is an element of a table. It is part of a T, to which Owner points.
 type Entry[T any] struct {
@@ -51,8 +52,8 @@ func newTable[T any](buckets int) table[T] {
 	}
 }
 
-// place returns the address of the pointer to the newest entry of the tag. If the tag has no entry, that pointer is nil, and
-// is where a new entry belongs.
+// place returns the address of the pointer to the newest entry of the tag. If the tag has no entry, that pointer is
+// nil, and is where a new entry belongs.
 func (t *table[T]) place(tag uint64) **Entry[T] {
 	hi, lo := bits.Mul64(tag^t.key[0], t.key[1])
 	p := &t.buckets[(hi^lo)&uint64(len(t.buckets)-1)]

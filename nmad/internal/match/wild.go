@@ -11,8 +11,8 @@ const Exact = ^uint64(0)
 // Matches reports whether p matches a tag.
 func (p Pattern) Matches(tag uint64) bool { return (tag^p.Tag)&p.Mask == 0 }
 
-// Wild is the part of a receive or a probe, beside its Entry, by which it waits in a list instead of a table: it has a mask,
-// is for any gate, or is a probe.
+// Wild is the part of a receive or a probe, beside its Entry, by which it waits in a list instead of a table: it has a
+// mask, is for any gate, or is a probe.
 type Wild[R any] struct {
 	recv   *Entry[R] // of the receive, or the probe
 	mask   uint64
@@ -21,7 +21,8 @@ type Wild[R any] struct {
 	node   shelf.Node[Wild[R]]
 }
 
-// Set makes w the Wild of r, whose pattern is the tag of r and mask. probe says whether r is a probe. w must be in no list.
+// Set makes w the Wild of r, whose pattern is the tag of r and mask. probe says whether r is a probe. w must be in no
+// list.
 func (w *Wild[R]) Set(r *Entry[R], mask uint64, probe bool) { w.recv, w.mask, w.Probe = r, mask, probe }
 
 // Pattern returns the pattern of tags for which w waits.
@@ -30,8 +31,8 @@ func (w *Wild[R]) Pattern() Pattern { return Pattern{w.recv.Tag, w.mask} }
 // Exact reports whether w is a receive of one tag only. Unless it is for any gate it waits in the table.
 func (w *Wild[R]) Exact() bool { return w.mask == Exact && !w.Probe }
 
-// wildList lists receives and probes in the order in which they were posted. A message has to walk along the list, so exact
-// receives of a gate are never in it.
+// wildList lists receives and probes in the order in which they were posted. A message has to walk along the list, so
+// exact receives of a gate are never in it.
 type wildList[R any] struct{ shelf.List[Wild[R]] }
 
 // push adds w, which must be in no list.

@@ -21,8 +21,8 @@ import (
 // these connect at once they only wait for one another.
 type Acceptor struct {
 	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
-	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing comes
-	// of the connection.
+	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing
+	// comes of the connection.
 	Serve    func(conn net.Conn, v *Incoming) error
 	Patience time.Duration // for the hello, and for the rest of the exchange
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
@@ -93,7 +93,7 @@ func (d *Acceptor) listen() {
 	}
 }
 
-// closed says whether Stop was called.
+// closed reports whether Stop was called.
 func (d *Acceptor) closed() bool {
 	select {
 	case <-d.done:

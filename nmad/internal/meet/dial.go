@@ -33,7 +33,7 @@ func Dial(ctx context.Context, addr string, patience time.Duration) (conn net.Co
 	return conn, func() { late.Stop(); obey() }, nil
 }
 
-// IsAbstract says whether an address is an abstract name: that of a Unix socket which has no file.
+// IsAbstract reports whether an address is an abstract name: that of a Unix socket which has no file.
 func IsAbstract(addr string) bool { return len(addr) > 1 && addr[0] == '@' }
 
 // Cause cuts the preamble of package net's errors, of which the caller says more. A Unix socket

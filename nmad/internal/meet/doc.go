@@ -1,6 +1,6 @@
 // Package meet is how two processes of a job come to trust a connection: that of a link of a driver, and the control
-// connection by which each hears of the others (package roster). One listens and one dials; they find out which rank the
-// other one is, and prove to each other that they hold the job's secret, before the connection is used for more.
+// connection by which each hears of the others (package roster). One listens and one dials; they find out which rank
+// the other one is, and prove to each other that they hold the job's secret, before the connection is used for more.
 //
 //	dialer                                        listener
 //	  │ hello: version, use, job, rank, nonce ─────→ │ compares
@@ -10,12 +10,11 @@
 //	  │ ←── answer, proof: HMAC("listener", both ...)│
 //	  │ verifies                                     │
 //
-// Either may answer a refusal instead, or that it lacks what its side of the link takes;
-// both carry the reason as text. Then it closes: so both sides can say why. The exchange is the usual mutual
-// challenge-response: each proof is HMAC-SHA256 under the secret over a label
-// for the role, the answer and both hellos, in which either side put 32 fresh random bytes,
-// so that it can neither be replayed nor be reflected. The dialer proves
-// itself first, so that a process without the secret learns nothing that depends on it.
+// Either may answer a refusal instead, or that it lacks what its side of the link takes; both carry the reason as text.
+// Then it closes: so both sides can say why. The exchange is the usual mutual challenge-response: each proof is
+// HMAC-SHA256 under the secret over a label for the role, the answer and both hellos, in which either side put 32 fresh
+// random bytes, so that it can neither be replayed nor be reflected. The dialer proves itself first, so that a process
+// without the secret learns nothing that depends on it.
 //
 //	Dial, Dialer           connect, and the dialer's side of the exchange
 //	Acceptor, Listener     accept, with slots for strangers, and the listener's side

@@ -34,8 +34,7 @@ type arrival struct {
 // a nil link and a nil error there is nothing to hand on.
 type Receive func(conn net.Conn, v *Incoming) (rank int, l driver.Link, err error)
 
-// Listen starts to accept connections at ln, which it owns from here on, and which others
-// reach at addr.
+// Listen starts to accept connections at ln, which it owns from here on, and which others reach at addr.
 func (e *Endpoint) Listen(ln net.Listener, addr string, receive Receive) {
 	e.addr, e.ready = addr, make(chan arrival)
 	e.acceptor.Patience = Patience
@@ -58,9 +57,8 @@ func (e *Endpoint) Listen(ln net.Listener, addr string, receive Receive) {
 // Addr implements driver.Endpoint.
 func (e *Endpoint) Addr() string { return e.addr }
 
-// Accept waits for the next link. Connections of processes that do not belong to the job
-// do not end it; but if ctx ends first, the
-// error says how many there were, and wraps the reason why the last one was refused.
+// Accept waits for the next link. Connections of processes that do not belong to the job do not end it; but if ctx ends
+// first, the error says how many there were, and wraps the reason why the last one was refused.
 func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	if !e.acceptor.closed() {
 		select {

@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Patience is how long the exchange of a link may take, as package limit counts, for its callers: long
-// enough for a machine with a thousand processes starting on it, short enough
-// that a stranger that connects and says nothing occupies little.
+// Patience is how long the exchange of a link may take, as package limit counts, for its callers: long enough for a
+// machine with a thousand processes starting on it, short enough that a stranger that connects and says nothing
+// occupies little.
 const Patience = 10 * time.Second
 
 // Me describes this process in an exchange.
@@ -39,8 +39,8 @@ type exchange struct {
 	dialer, listener []byte // the hellos
 }
 
-// Dialer runs the exchange on the side that connected and expects the process
-// of that rank. The caller bounds the time of conn and closes it on error.
+// Dialer runs the exchange on the side that connected and expects the process of that rank. The caller bounds the time
+// of conn and closes it on error.
 func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 	x := exchange{conn: conn, me: me, dialer: me.fresh()}
 	peer := &Peer{}
@@ -76,9 +76,9 @@ type Visit interface {
 	Proved() // it holds the secret
 }
 
-// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees the peer once it has proved
-// itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller bounds the
-// time of conn and closes it on error.
+// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees the peer once it has
+// proved itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller
+// bounds the time of conn and closes it on error.
 func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Peer, error) {
 	x := exchange{conn: conn, me: me}
 	peer := &Peer{}

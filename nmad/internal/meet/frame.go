@@ -9,8 +9,8 @@ import (
 // MaxFrame is the longest payload of a frame of an exchange, in bytes.
 const MaxFrame = 512
 
-// Kinds of frames. A driver that goes on with frames after the proofs numbers
-// its own from KindDriver; those of sealed frames are below them all.
+// Kinds of frames. A driver that goes on with frames after the proofs numbers its own from KindDriver; those of sealed
+// frames are below them all.
 const (
 	kindHello   = 0xA1 // no printable ASCII: a stray text protocol is known by its first byte
 	kindProof   = 0xA2
@@ -42,9 +42,9 @@ func WriteFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// ReadFrame reads one frame, which must be of that kind, and not one byte more.
-// It reads exactly as many bytes as the frame has, in two reads. A lack in its place
-// is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything else, an ErrRefused.
+// ReadFrame reads one frame, which must be of that kind, and not one byte more. It reads exactly as many bytes as the
+// frame has, in two reads. A lack in its place is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything
+// else, an ErrRefused.
 func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

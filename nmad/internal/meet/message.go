@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Version of everything that two processes of a job must agree upon below
-// nmad: this exchange, the control connection, the header, the framing of tcp, the segment of shm.
+// Version of everything that two processes of a job must agree upon below nmad: this exchange, the control connection,
+// the header, the framing of tcp, the segment of shm.
 const Version = 10
 
 // magic begins every hello.
@@ -53,8 +53,8 @@ func (m *Message) encode() []byte {
 	return append(b, m.Job...)
 }
 
-// decode reads a hello. Magic and version come first, so that a hello of
-// another version, whatever else it holds, is refused for its version.
+// decode reads a hello. Magic and version come first, so that a hello of another version, whatever else it holds, is
+// refused for its version.
 func (m *Message) decode(b []byte) error {
 	if len(b) < len(magic)+2 || string(b[:len(magic)]) != magic {
 		return Refused("it does not speak our protocol")

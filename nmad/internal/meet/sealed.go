@@ -17,14 +17,14 @@ import (
 const (
 	tagSize = 16 // truncated HMAC-SHA256 over counter, head and payload
 
-	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run,
-	// or gets many long frames at once.
+	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not
+	// run, or gets many long frames at once.
 	sendLimit = 10 * time.Millisecond
 	// firstRoomPause and lastRoomPause are the pauses between two looks whether the peer has room again.
 	firstRoomPause = time.Millisecond
 	lastRoomPause  = 100 * time.Millisecond
-	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
-	// once, and a long frame.
+	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each
+	// rank once, and a long frame.
 	maxBacklog = 16 << 20
 )
 
@@ -155,8 +155,8 @@ func (w *Sealed) Flush() {
 	wait()
 }
 
-// Recv reads one frame. most returns how many bytes the payload of a kind may have; -1: there is no such kind. The frame
-// is authentic; the caller judges whether it comes at the right time.
+// Recv reads one frame. most returns how many bytes the payload of a kind may have; -1: there is no such kind. The
+// frame is authentic; the caller judges whether it comes at the right time.
 func (w *Sealed) Recv(most func(kind byte) int) (kind byte, payload []byte, err error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(w.Conn, head[:]); err != nil {

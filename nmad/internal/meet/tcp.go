@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// ListenTCP listens at Config.Listen, "host:port"; where that is empty, or meant for another driver ("@..."), at any free
-// port of 127.0.0.1. Others reach it at addr.
+// ListenTCP listens at Config.Listen, "host:port"; where that is empty, or meant for another driver ("@..."), at any
+// free port of 127.0.0.1. Others reach it at addr.
 func ListenTCP(name string, c driver.Config) (ln net.Listener, addr string, err error) {
 	where := c.Listen
 	if where == "" || strings.HasPrefix(where, "@") {

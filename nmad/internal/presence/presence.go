@@ -20,8 +20,8 @@ const (
 	Left    Stage = 'l' // it has closed its session, or could not open it
 )
 
-// Lost is no stage: a process tells it once, in any stage, when it has lost another process, or when another process has
-// broken the protocol. Its own later failure may be the consequence.
+// Lost is no stage: a process tells it once, in any stage, when it has lost another process, or when another process
+// has broken the protocol. Its own later failure may be the consequence.
 const Lost Stage = 'o'
 
 // Teller is the process's end of the pipe. A nil Teller tells nothing. Safe for concurrent use.
@@ -32,8 +32,8 @@ type Teller struct {
 	lost  bool       // Lost was told
 }
 
-// Inherit takes over the descriptor that the launcher has opened, whose number is the text. Children of this process do not
-// inherit it. It fails if the descriptor is no pipe.
+// Inherit takes over the descriptor that the launcher has opened, whose number is the text. Children of this process do
+// not inherit it. It fails if the descriptor is no pipe.
 func Inherit(descriptor string) (*Teller, error) {
 	fd, err := setting.Descriptor(descriptor)
 	if err != nil {
@@ -49,7 +49,8 @@ func Inherit(descriptor string) (*Teller, error) {
 }
 
 // Tell tells a stage that this process has reached, or Lost. It ignores Present after Alone, what was told already, and
-// all that comes after Left. A launcher that has gone does not matter. Tell does not block: the few bytes fit into the pipe.
+// all that comes after Left. A launcher that has gone does not matter. Tell does not block: the few bytes fit into the
+// pipe.
 func (t *Teller) Tell(s Stage) {
 	if t == nil {
 		return
@@ -83,8 +84,9 @@ func New() (*Watch, *os.File, error) {
 	return &Watch{r}, w, nil
 }
 
-// Close closes the pipe of a process that has ended. It returns the last stage that the process has told, and whether the
-// process has told Lost. It ignores bytes that name no stage, and does not block. Close of a nil Watch returns Absent.
+// Close closes the pipe of a process that has ended. It returns the last stage that the process has told, and whether
+// the process has told Lost. It ignores bytes that name no stage, and does not block. Close of a nil Watch returns
+// Absent.
 func (w *Watch) Close() (last Stage, lost bool) {
 	if w == nil {
 		return Absent, false

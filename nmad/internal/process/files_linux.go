@@ -14,8 +14,8 @@ import (
 // Folder has the files of memory that has a name. The kernel keeps such a file when its process is killed.
 const Folder = "/dev/shm/"
 
-// FileName is what begins the names of the files in Folder of a process, by its number in the name space of processes that the
-// caller is in: pm2-SPACE-PID: and whatever else the process chooses.
+// FileName is what begins the names of the files in Folder of a process, by its number in the name space of processes
+// that the caller is in: pm2-SPACE-PID: and whatever else the process chooses.
 func FileName(pid int) string { return prefix() + strconv.Itoa(pid) + ":" }
 
 func prefix() string { return "pm2-" + strings.Trim(kernel.Space("pid"), "pid:[]") + "-" }
@@ -38,7 +38,7 @@ func RemoveFiles() {
 	}
 }
 
-// ended says whether a process has ended, whether its parent has waited for it or not.
+// ended reports whether a process has ended, whether its parent has waited for it or not.
 func ended(pid int) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

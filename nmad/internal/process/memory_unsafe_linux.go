@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Memory is the memory of another process, as far as the kernel lets this process read and write it. One caller at a time:
-// the kernel reads the two vectors from the Memory, so a Memory must lie on the heap.
+// Memory is the memory of another process, as far as the kernel lets this process read and write it. One caller at a
+// time: the kernel reads the two vectors from the Memory, so a Memory must lie on the heap.
 type Memory struct {
 	PID    int                          // the other process; 0 if there is none
 	Tells  bool                         // tell Go's scheduler about the calls: they take longer, but long copies then hold up no other goroutine
@@ -22,8 +22,8 @@ type Memory struct {
 // bounceSize is how many bytes one call copies by way of the bounce buffer. That many stay in the nearer caches.
 const bounceSize = 32 << 10
 
-// Read copies len(to) bytes from the address from of the other process. It returns how many bytes it has copied; if they
-// are fewer, errno says why. It may block while the kernel reads a page from disk.
+// Read copies len(to) bytes from the address from of the other process. It returns how many bytes it has copied; if
+// they are fewer, errno says why. It may block while the kernel reads a page from disk.
 //
 // If source and destination lie to each other as asm.JustAhead says, Read copies by way of a bounce buffer, which is
 // faster.

@@ -95,7 +95,7 @@ func (r *Roster) release() {
 	}
 }
 
-// departed says whether a rank is gone.
+// departed reports whether a rank is gone.
 func (r *Roster) departed(rank int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

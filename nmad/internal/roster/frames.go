@@ -54,7 +54,8 @@ type wire struct {
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
 }
 
-// newWire makes the control connection of conn, over which the exchange has found peer. dialed: this process has dialed.
+// newWire makes the control connection of conn, over which the exchange has found peer. dialed: this process has
+// dialed.
 func newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
 	w := &wire{Sealed: peer.Seal(conn, dialed)}
 	w.Room = windowRoom(conn)
@@ -172,5 +173,5 @@ func (x *coder) string(s string, limit int) string {
 	return string(x.next(n))
 }
 
-// done says whether all bytes were read, and none was missing.
+// done reports whether all bytes were read, and none was missing.
 func (x *coder) done() bool { return !x.failed && len(x.b) == 0 }

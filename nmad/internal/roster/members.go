@@ -310,7 +310,7 @@ func leftEvent(rank int) Event {
 	return Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)}
 }
 
-// speaks says whether m may bring news of a rank: of its own, and of those of its host if it is the leader. A
+// speaks reports whether m may bring news of a rank: of its own, and of those of its host if it is the leader. A
 // member that has connected again also says which others have died.
 func (r *Roster) speaks(m *member, rank int) bool {
 	return rank == m.rank || r.tree.leader[rank] == m.rank
@@ -416,12 +416,12 @@ func (r *Roster) silence(err error, name string) (text string, silent bool) {
 	return fmt.Sprintf("%s: %v", name, err), false
 }
 
-// isReset says whether the other side, or its kernel, has ended the connection.
+// isReset reports whether the other side, or its kernel, has ended the connection.
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
-// unreachable says whether the kernel has given up the host of the other side.
+// unreachable reports whether the kernel has given up the host of the other side.
 func unreachable(err error) bool {
 	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
 }
@@ -484,8 +484,8 @@ func (r *Roster) giveUp(rank int, why string) {
 	}
 }
 
-// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one that
-// is stopped.
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one
+// that is stopped.
 func probe(ctx context.Context, addr string, most time.Duration) error {
 	conn, stop, err := meet.Dial(ctx, addr, most)
 	if err != nil {

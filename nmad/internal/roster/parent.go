@@ -70,7 +70,7 @@ func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (
 	return w, nil
 }
 
-// mayPass says whether an attempt that failed with err may succeed later: no process listens yet, or the process
+// mayPass reports whether an attempt that failed with err may succeed later: no process listens yet, or the process
 // there had too many connections in their exchange.
 func mayPass(err error) bool {
 	if errors.Is(err, driver.ErrRefused) || kernel.Refused(err) != "" {
@@ -250,8 +250,8 @@ func (r *Roster) watchOthers() {
 	}
 }
 
-// beatsPerSilence is how many beats fit into the silence that is allowed: all of
-// them must be late for a process to be taken for lost.
+// beatsPerSilence is how many beats fit into the silence that is allowed: all of them must be late for a process to be
+// taken for lost.
 const beatsPerSilence = 5
 
 // keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been

@@ -71,7 +71,8 @@ const (
 	excluded               // the others have taken it for lost
 )
 
-// Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent use.
+// Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent
+// use.
 type Roster struct {
 	cfg  Config
 	tree controlTree
@@ -104,7 +105,8 @@ type Roster struct {
 	notifyMu sync.Mutex // serializes Notify
 	muted    bool       // Leave has begun: no more events; under notifyMu
 
-	// mu is taken before that of an acceptor or a connection. It is given up by release wherever ranks may have departed.
+	// mu is taken before that of an acceptor or a connection. It is given up by release wherever ranks may have
+	// departed.
 	mu      sync.Mutex
 	phase   phase
 	state   state
@@ -123,9 +125,8 @@ type Roster struct {
 	failure     string          // why the job could not start
 }
 
-// Join meets the other processes of the job. It returns once the cards of all
-// of them are there, or fails when ctx ends, when the time of the start is up,
-// or when one of them fails. Leave must be called in the end.
+// Join meets the other processes of the job. It returns once the cards of all of them are there, or fails when ctx
+// ends, when the time of the start is up, or when one of them fails. Leave must be called in the end.
 func Join(ctx context.Context, cfg Config) (*Roster, error) {
 	if cfg.Listener != nil && cfg.Size == 1 {
 		cfg.Listener.Close()
@@ -245,8 +246,8 @@ func (r *Roster) Cards() []Card { return r.cards }
 // Context ends when the job cannot start, or after Leave; context.Cause says why.
 func (r *Roster) Context() context.Context { return r.ctx }
 
-// Ready says that this process has made its links and waits until all have. After an error the job cannot start, and only
-// Leave remains to be called. What the caller has set up before is visible to Notify.
+// Ready says that this process has made its links and waits until all have. After an error the job cannot start, and
+// only Leave remains to be called. What the caller has set up before is visible to Notify.
 func (r *Roster) Ready(ctx context.Context) error {
 	defer r.endStart()
 	ctx, stop := r.bound(ctx)
@@ -262,7 +263,7 @@ func (r *Roster) Ready(ctx context.Context) error {
 	return nil
 }
 
-// runs says whether all processes have called Ready. The caller holds mu.
+// runs reports whether all processes have called Ready. The caller holds mu.
 func (r *Roster) runs() bool { return r.phase == running || r.phase == closing }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.
@@ -293,11 +294,10 @@ func (r *Roster) tellParent() {
 	}
 }
 
-// Leave announces, unless that was done, and frees everything: after it, no more
-// events come, and no goroutine and no descriptor is left. It waits for a parent that it can
-// tell, until the members close their connections, until everything is sent to the parent,
-// and until the parent closes: for up to leaveLimit each, so for about four times that at most. A second call waits for
-// the first.
+// Leave announces, unless that was done, and frees everything: after it, no more events come, and no goroutine and no
+// descriptor is left. It waits for a parent that it can tell, until the members close their connections, until
+// everything is sent to the parent, and until the parent closes: for up to leaveLimit each, so for about four times
+// that at most. A second call waits for the first.
 func (r *Roster) Leave() {
 	r.leaveOnce.Do(func() {
 		r.notifyMu.Lock()
@@ -332,9 +332,8 @@ func (r *Roster) disconnect() {
 			_ = d.Close()
 		}
 	}
-	// The other side closes once it has read the notice. Closing first
-	// could destroy it on its way, because data that we have not read turns a
-	// close into a reset. The members come first: what they say goes to the parent.
+	// The other side closes once it has read the notice. Closing first could destroy it on its way, because data that
+	// we have not read turns a close into a reset. The members come first: what they say goes to the parent.
 	within(r.serving.Wait, func() {
 		for _, m := range members {
 			if m.wire != nil {

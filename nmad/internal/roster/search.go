@@ -43,8 +43,8 @@ func (r *Roster) openStandby(local net.Addr) {
 	r.mu.Unlock()
 }
 
-// wantsStandby says whether the processes of this job have standby listeners: there are three or more of them, and either
-// silence is a death or there are several hosts.
+// wantsStandby reports whether the processes of this job have standby listeners: there are three or more of them, and
+// either silence is a death or there are several hosts.
 func (r *Roster) wantsStandby(local net.Addr) bool {
 	tcp, ok := local.(*net.TCPAddr)
 	several := slices.ContainsFunc(r.cfg.Hosts, func(host int) bool { return host != r.cfg.Hosts[0] }) || ok && !tcp.IP.IsLoopback() && !tcp.IP.IsUnspecified()
@@ -67,7 +67,7 @@ func rootOrder(cards []Card) (ranks []int) {
 	return ranks
 }
 
-// hasSuccessor says whether there is a rank that may be the root, or become it. The caller holds mu.
+// hasSuccessor reports whether there is a rank that may be the root, or become it. The caller holds mu.
 func (r *Roster) hasSuccessor() bool {
 	return slices.ContainsFunc(r.order, func(rank int) bool { return rank == r.cfg.Rank || r.gone[rank] == 0 })
 }
@@ -99,8 +99,8 @@ type search struct {
 	round      int                // how many rounds are over, at most 10
 }
 
-// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is
-// the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it
+// is the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
 func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
@@ -170,7 +170,8 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 			continue
 		}
 		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a
-		// process that is short of descriptors. Time in which this process itself was stopped counts as two attempts at most.
+		// process that is short of descriptors. Time in which this process itself was stopped counts as two attempts at
+		// most.
 		if c.silentFor += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
@@ -183,7 +184,7 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 	return nil, 0, true
 }
 
-// passesOver says whether the search goes on to the next candidate although c may be there: c was silent for
+// passesOver reports whether the search goes on to the next candidate although c may be there: c was silent for
 // longer than the job allows or, in a job without such a limit, its host cannot be reached.
 func (x *search) passesOver(c *candidate, err error) bool {
 	if x.cfg.Silence > 0 {

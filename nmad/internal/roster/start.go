@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to link,
-// and each is ready when its subtree is.
+// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to
+// link, and each is ready when its subtree is.
 
 // sendCards sends the cards of this process and of its members to the parent once they are all there; at rank 0 it
 // makes the table of them. The caller holds mu.

@@ -8,8 +8,8 @@ import (
 )
 
 // windowRoom returns a function that says how many bytes more the peer's kernel takes; nil if conn is not over TCP, or
-// this kernel does not tell (Linux before 5.4). Several goroutines may call the function at once; once the connection is
-// closed it returns math.MaxInt.
+// this kernel does not tell (Linux before 5.4). Several goroutines may call the function at once; once the connection
+// is closed it returns math.MaxInt.
 func windowRoom(conn net.Conn) func() int {
 	t, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -23,8 +23,8 @@ func windowRoom(conn net.Conn) func() int {
 		if info == nil {
 			return math.MaxInt
 		}
-		// The window begins behind what is acknowledged. On one side of a connection Bytes_acked counts the opening of the
-		// connection as a byte; so the difference may be 1 too small.
+		// The window begins behind what is acknowledged. On one side of a connection Bytes_acked counts the opening of
+		// the connection as a byte; so the difference may be 1 too small.
 		unacknowledged := min(int(info.Bytes_sent-info.Bytes_retrans-info.Bytes_acked)+1, int(info.Unacked)*int(info.Snd_mss))
 		return max(int(info.Snd_wnd)-unacknowledged-int(info.Notsent_bytes), 0)
 	}

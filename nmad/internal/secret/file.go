@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// ReadFile reads a secret from a file that other users can neither read nor change; nmad.ReadSecretFile has the rules. It
-// blocks the calling OS thread while the file is a pipe that has no writer yet, until ctx ends.
+// ReadFile reads a secret from a file that other users can neither read nor change; nmad.ReadSecretFile has the rules.
+// It blocks the calling OS thread while the file is a pipe that has no writer yet, until ctx ends.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	secret, err := secretIn(ctx, name)
 	if err != nil {

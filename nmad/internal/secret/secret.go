@@ -24,17 +24,17 @@ const (
 // mostDigits is the length of the longest secret, in hexadecimal digits.
 const mostDigits = 2 * roster.MaxSecret
 
-// told is the secret that the environment of this process has told. Told reads it once and takes it out of the environment,
-// so that processes that this one starts do not have it.
+// told is the secret that the environment of this process has told. Told reads it once and takes it out of the
+// environment, so that processes that this one starts do not have it.
 var told = struct {
 	turn    chan struct{} // a mutex that a caller can give up waiting for: it is full while a caller reads
 	secret  []byte        // nil until a call has read it
 	partial []byte        // the digits that callers whose context has ended have read from the descriptor of EnvFD
 }{turn: make(chan struct{}, 1)}
 
-// Told returns the secret that EnvFD, EnvFile or Env tells, also after it was taken out of the environment; nil if there
-// was none. It waits for the writer of a pipe until ctx ends; then it fails with the cause, and the next call goes on where
-// this one has stopped. Safe for concurrent use.
+// Told returns the secret that EnvFD, EnvFile or Env tells, also after it was taken out of the environment; nil if
+// there was none. It waits for the writer of a pipe until ctx ends; then it fails with the cause, and the next call
+// goes on where this one has stopped. Safe for concurrent use.
 func Told(ctx context.Context) ([]byte, error) {
 	select {
 	case told.turn <- struct{}{}:
@@ -100,8 +100,8 @@ func readDescriptor(ctx context.Context, descriptor string) (string, error) {
 	return string(text), nil
 }
 
-// readToEnd appends what it reads from a descriptor to text, until the end, or until text has one byte more than most. It
-// blocks the calling OS thread until ctx ends; then it returns the cause, and what it has read.
+// readToEnd appends what it reads from a descriptor to text, until the end, or until text has one byte more than most.
+// It blocks the calling OS thread until ctx ends; then it returns the cause, and what it has read.
 func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, error) {
 	var ends [2]int // a pipe that is closed when ctx ends, which wakes the poll below
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

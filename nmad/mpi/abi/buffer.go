@@ -66,7 +66,7 @@ func (a *cCall) checkElements(i int, base uintptr) error {
 	return nil
 }
 
-// inPlace says whether argument i is MPI_IN_PLACE.
+// inPlace reports whether argument i is MPI_IN_PLACE.
 func (a *cCall) inPlace(i int) bool { return a.word[i] == inPlace }
 
 // equalBlocks reads n blocks of one length. The parameters say which arguments are the address, the count of a

@@ -67,7 +67,7 @@ func (c *cComm) sendBuffered(e envelope) error {
 	return nil
 }
 
-// isAttached says whether the program has attached memory.
+// isAttached reports whether the program has attached memory.
 func (bs *buffers) isAttached() bool {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()

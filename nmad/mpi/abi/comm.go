@@ -104,8 +104,8 @@ func (c *cComm) describe() string {
 	return fmt.Sprintf("communicator %#x", uintptr(c.handle))
 }
 
-// setComm gives c a handle and writes that to argument i. If c is nil, because this process is not in the communicator, it
-// writes MPI_COMM_NULL.
+// setComm gives c a handle and writes that to argument i. If c is nil, because this process is not in the communicator,
+// it writes MPI_COMM_NULL.
 func (a *cCall) setComm(i int, c *cComm) error {
 	if c == nil {
 		return a.setHandle(i, nullComm)
@@ -128,8 +128,8 @@ func (c *cComm) enlist() (handle, error) {
 	return h, nil
 }
 
-// derive returns the cComm of made, a communicator that was made from c; it has the error handler of c. nil: this process
-// is not in the communicator. err is the error of the call that has made it, which derive passes on.
+// derive returns the cComm of made, a communicator that was made from c; it has the error handler of c. nil: this
+// process is not in the communicator. err is the error of the call that has made it, which derive passes on.
 func (c *cComm) derive(made *mpi.Comm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err

@@ -6,13 +6,13 @@
 //	program in C ── MPI_Send ──▶ libmpi_abi.so.1 (front, C) ─┬─ a short message on this host ──▶ shared memory
 //	                                                         └─ all else ──▶ libpm2_mpi.so (this package, Go) ──▶ package mpi
 //
-// libmpi_abi.so.1 is small C (front). It has the functions of the header, which are those of table.txt. It answers a call
-// that needs no engine itself, and loads libpm2_mpi.so, which is this package, with the first call that needs one.
+// libmpi_abi.so.1 is small C (front). It has the functions of the header, which are those of table.txt. It answers a
+// call that needs no engine itself, and loads libpm2_mpi.so, which is this package, with the first call that needs one.
 //
 // C passes a call to Go as a struct in the caller's stack (pm2_call in C, cCall here). pm2_enter runs the entry of the
 // function: the entry reads the arguments, calls the method of cCall with the function's name, and writes its results.
-// The entries are generated from table.txt (table_gen.go). C moves short messages to ranks of the host without a call of
-// Go (front/moves.h, front/slips.h): it works on the state of the gate to that rank under the gate's lock (way.go).
+// The entries are generated from table.txt (table_gen.go). C moves short messages to ranks of the host without a call
+// of Go (front/moves.h, front/slips.h): it works on the state of the gate to that rank under the gate's lock (way.go).
 //
 // A handle of a predefined object is a number of the standard. Another handle is the object's place in a table and how
 // often that place was used, so a handle that is used after its object was freed is an error (handle.go).

@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// errorClass is an error class of MPI, as include/mpi.h numbers it. The code of an error is its class, unless the program
-// has added the code (MPI_Add_error_code).
+// errorClass is an error class of MPI, as include/mpi.h numbers it. The code of an error is its class, unless the
+// program has added the code (MPI_Add_error_code).
 type errorClass int32
 
 const (

@@ -32,7 +32,7 @@ func codeText(code int) string {
 	return "unknown error"
 }
 
-// isClass says whether a code is an error class of the standard.
+// isClass reports whether a code is an error class of the standard.
 func isClass(code int) bool {
 	return code >= 0 && code <= int(lastClass) || code >= firstToolClass && code < firstToolClass+len(toolTexts)
 }

@@ -67,7 +67,7 @@ func (g *generalized) freeRequest(h handle) error {
 	return g.free()
 }
 
-// isFreed says whether the program has freed the request.
+// isFreed reports whether the program has freed the request.
 func (g *generalized) isFreed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

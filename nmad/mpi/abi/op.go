@@ -91,7 +91,7 @@ func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 	return o.op, nil
 }
 
-// allows says whether a predefined operation is defined for elements of class c.
+// allows reports whether a predefined operation is defined for elements of class c.
 func (o *cOp) allows(s opClass) bool {
 	for _, x := range o.classes {
 		if x == s {
@@ -101,7 +101,7 @@ func (o *cOp) allows(s opClass) bool {
 	return false
 }
 
-// computedInC says whether C computes with elements of t, because Go has no such numbers.
+// computedInC reports whether C computes with elements of t, because Go has no such numbers.
 func computedInC(t *datatype.Type) bool {
 	if k := t.Uniform(); k == datatype.LongDouble || k == datatype.LongComplex {
 		return true

@@ -64,7 +64,7 @@ func (a *cCall) request(h handle) (*cRequest, error) {
 	return r, err
 }
 
-// idle says whether a wait for r returns at once with an empty status: r is MPI_REQUEST_NULL or inactive.
+// idle reports whether a wait for r returns at once with an empty status: r is MPI_REQUEST_NULL or inactive.
 func (r *cRequest) idle() bool { return r == nil || r.persistent && !r.active }
 
 // wait blocks until r, which is not idle, is complete.
@@ -81,7 +81,7 @@ func (r *cRequest) wait() (s mpi.Status, err error) {
 	return s, err
 }
 
-// test says whether r, which is not idle, is complete. It polls once and does not block.
+// test reports whether r, which is not idle, is complete. It polls once and does not block.
 func (r *cRequest) test() (done bool, s mpi.Status, err error) {
 	if r.done {
 		return true, r.status, nil
@@ -212,8 +212,8 @@ func checkOnce(hs []handle, i int) error {
 	return givenTwice(hs, i, err)
 }
 
-// givenTwice returns an error for the handle at index i, which was right when the call began, if err says that it is not
-// any more: the program has given the handle twice, and the call has ended its request.
+// givenTwice returns an error for the handle at index i, which was right when the call began, if err says that it is
+// not any more: the program has given the handle twice, and the call has ended its request.
 func givenTwice(hs []handle, i int, err error) error {
 	if err == nil {
 		return nil

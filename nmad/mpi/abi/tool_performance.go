@@ -61,7 +61,7 @@ func (ms *measure) value() uint64 {
 	return ms.read(s)
 }
 
-// isLevel says whether the variable is a level, which is always running, and not a counter, which counts while
+// isLevel reports whether the variable is a level, which is always running, and not a counter, which counts while
 // started.
 func (ms *measure) isLevel() bool { return ms.class == pvarLevel }
 

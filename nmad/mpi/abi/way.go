@@ -19,8 +19,8 @@ type commWays struct {
 
 // findWay finds out whether C can move messages to and from a rank without Go, and tells C. Each send and receive in Go
 // that names the rank calls it, and looks again until the answer is settled: it is not before the gate to the rank has
-// links. findWay does nothing while C must not move messages: the communicator is an intercommunicator, calls are traced,
-// or the two sides know different layouts of lane.Lane.
+// links. findWay does nothing while C must not move messages: the communicator is an intercommunicator, calls are
+// traced, or the two sides know different layouts of lane.Lane.
 func (c *cComm) findWay(rank int) {
 	if w := c.ways.Load(); w == nil || !w.settled[rank].Load() {
 		c.askWay(rank)

@@ -14,8 +14,8 @@ const (
 	ColumnMajor Order = true  // the first index changes fastest, as in Fortran
 )
 
-// Subarray returns a part of an array of elements of t. The array has sizes[d] elements in dimension d, the part subsizes[d]
-// from index starts[d] on. The extent is that of the whole array.
+// Subarray returns a part of an array of elements of t. The array has sizes[d] elements in dimension d, the part
+// subsizes[d] from index starts[d] on. The extent is that of the whole array.
 func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error) {
 	e := Envelope{Combiner: CombinerSubarray, Ints: slices.Concat([]int{len(sizes)}, sizes, subsizes, starts, []int{boolInt(bool(order))}), Types: []*Type{t}}
 	n := len(sizes)
@@ -102,8 +102,8 @@ const (
 const DefaultBlock = 0
 
 // Darray returns the part of an array of elements of t that the process rank of a grid of processes has. The array has
-// sizes[d] elements in dimension d, which are distributed as how[d] says, in blocks of blocks[d], to procs[d] processes. The
-// processes are counted in row-major order. The extent is that of the whole array.
+// sizes[d] elements in dimension d, which are distributed as how[d] says, in blocks of blocks[d], to procs[d]
+// processes. The processes are counted in row-major order. The extent is that of the whole array.
 func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, order Order, t *Type) (*Type, error) {
 	n, all := len(sizes), 1
 	if t == nil || n == 0 || len(how) != n || len(blocks) != n || len(procs) != n {

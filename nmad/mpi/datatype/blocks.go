@@ -1,8 +1,8 @@
 package datatype
 
-// Blocks is a Buffer with a block for each rank of a group. Without Counts and Types all blocks have Each elements, and lie one
-// behind the other. With Counts each block has a length, and perhaps a place. With Types each block also has a datatype. The
-// caller sees to it that the blocks lie in the Buffer.
+// Blocks is a Buffer with a block for each rank of a group. Without Counts and Types all blocks have Each elements, and
+// lie one behind the other. With Counts each block has a length, and perhaps a place. With Types each block also has a
+// datatype. The caller sees to it that the blocks lie in the Buffer.
 type Blocks struct {
 	Buffer         // has all blocks
 	Each   int     // how many elements a block has, if there are no Counts

@@ -1,8 +1,8 @@
 package datatype
 
-// Buffer is Count elements of a Type in memory. It implements nmad.Data. Displacements count from the byte that is At bytes
-// behind Base. Base lies in the memory of the elements, so that it keeps that memory; the byte At need not lie there. The
-// caller sees to it that the memory has all elements.
+// Buffer is Count elements of a Type in memory. It implements nmad.Data. Displacements count from the byte that is At
+// bytes behind Base. Base lies in the memory of the elements, so that it keeps that memory; the byte At need not lie
+// there. The caller sees to it that the memory has all elements.
 type Buffer struct {
 	Base  Address
 	At    int
@@ -60,8 +60,8 @@ func (b *Buffer) Unpack(from int, in []byte) (n int) {
 	return n
 }
 
-// Copy copies the data of a Buffer to another one, whose elements may lie differently, and returns how many bytes it has
-// copied: as many as the shorter one has.
+// Copy copies the data of a Buffer to another one, whose elements may lie differently, and returns how many bytes it
+// has copied: as many as the shorter one has.
 func Copy(to, from *Buffer) (n int) {
 	if all, ok := from.Dense(); ok {
 		return to.Unpack(0, all)

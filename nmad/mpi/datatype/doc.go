@@ -5,8 +5,8 @@
 //	all := make([]byte, b.Size())
 //	n := b.Pack(0, all) // by nmad the numbers travel from where they lie, without this copy
 //
-// A Type is a list of basic elements, each with its place, kept as loops over loops: so a column of a matrix takes as much
-// memory as one number. A Type does not change once it is made, and is safe for concurrent use.
+// A Type is a list of basic elements, each with its place, kept as loops over loops: so a column of a matrix takes as
+// much memory as one number. A Type does not change once it is made, and is safe for concurrent use.
 //
 //	struct{ int32; float64 }, 3 times:     0   4   8       16  20  24      32  36  40      48
 //	                                       [i32|...|float64][i32|...|float64][i32|...|float64]

@@ -17,9 +17,9 @@ var goKinds = map[reflect.Kind]Kind{
 
 var elements sync.Map // *Type by reflect.Type, of the Go types that OfGo was called with
 
-// OfGo returns the Type of an element of a Go type: a number, a bool, or an array or struct of these. Blank fields and the
-// gaps between fields are not sent. Other types, such as pointers, slices and strings, mean nothing in another process:
-// ErrType.
+// OfGo returns the Type of an element of a Go type: a number, a bool, or an array or struct of these. Blank fields and
+// the gaps between fields are not sent. Other types, such as pointers, slices and strings, mean nothing in another
+// process: ErrType.
 func OfGo(x reflect.Type) (*Type, error) {
 	if t, ok := elements.Load(x); ok {
 		return t.(*Type), nil

@@ -10,7 +10,7 @@ import (
 // ErrConversion says that a number is too large for the external32 representation, which has fewer bytes for it.
 var ErrConversion = errors.New("the element does not fit into external32")
 
-// bigEndian says whether this machine has the most significant byte of a word first.
+// bigEndian reports whether this machine has the most significant byte of a word first.
 var bigEndian = func() bool {
 	one := []uint16{1}
 	return stretch(AddressOf(one), 0, 1)[0] == 0
@@ -35,9 +35,9 @@ func (t *Type) ExternalSize() int {
 // ExternalSize returns how many bytes the data has in the external32 representation.
 func (b *Buffer) ExternalSize() int { return b.Count * b.Type.ExternalSize() }
 
-// PackExternal copies the data to out in the external32 representation of MPI: words have the most significant byte first,
-// long doubles are those of IEEE 754 with 128 bits, and integers of Narrow are shorter. out has room for ExternalSize bytes.
-// ErrConversion: an element is too large; all others are in out.
+// PackExternal copies the data to out in the external32 representation of MPI: words have the most significant byte
+// first, long doubles are those of IEEE 754 with 128 bits, and integers of Narrow are shorter. out has room for
+// ExternalSize bytes. ErrConversion: an element is too large; all others are in out.
 func (b *Buffer) PackExternal(out []byte) error { return b.external(out, true) }
 
 // UnpackExternal copies data from the external32 representation in in, which has ExternalSize bytes. A long double is
@@ -77,8 +77,8 @@ func (b *Buffer) external(wire []byte, out bool) (wrong error) {
 	return wrong
 }
 
-// narrow copies integers that are shorter in external32: from here, in memory, to there, or back. ErrConversion: one does
-// not fit.
+// narrow copies integers that are shorter in external32: from here, in memory, to there, or back. ErrConversion: one
+// does not fit.
 func (n *typeNode) narrow(there, here []byte, out bool) (wrong error) {
 	long, short := n.kind.Size(), n.wire/n.basics
 	signed := n.kind == Int16 || n.kind == Int32 || n.kind == Int64

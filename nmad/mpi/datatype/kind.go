@@ -43,7 +43,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Size returns how many bytes an element has in memory; in the external32 representation it has as many, except for Narrow.
+// Size returns how many bytes an element has in memory; in the external32 representation it has as many, except for
+// Narrow.
 func (k Kind) Size() int {
 	if k < kinds {
 		return kindSizes[k]

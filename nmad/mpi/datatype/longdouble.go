@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// extended says that C's long double has 80 bits, in 16 bytes: a significand of 64 bits, whose highest bit is the integer bit,
-// and then exponent and sign. On other machines it is the quad of IEEE 754, with 128 bits.
+// extended says that C's long double has 80 bits, in 16 bytes: a significand of 64 bits, whose highest bit is the
+// integer bit, and then exponent and sign. On other machines it is the quad of IEEE 754, with 128 bits.
 const extended = runtime.GOARCH == "amd64"
 
 const (
@@ -27,7 +27,8 @@ func toQuad(quad, here []byte) {
 	clear(quad[10:])
 }
 
-// fromQuad converts a quad to a long double of 80 bits, rounded to the nearest one, and to even if two are equally near.
+// fromQuad converts a quad to a long double of 80 bits, rounded to the nearest one, and to even if two are equally
+// near.
 func fromQuad(here, quad []byte) {
 	head := binary.BigEndian.Uint16(quad)
 	high, low := binary.BigEndian.Uint64(quad[2:]), uint64(binary.BigEndian.Uint32(quad[10:]))<<16|uint64(binary.BigEndian.Uint16(quad[14:]))

@@ -1,7 +1,7 @@
 package datatype
 
-// Span returns the lowest displacement of the data of count elements of t, and how many bytes the data takes with the gaps
-// inside. false: these are more than Most, or count is negative.
+// Span returns the lowest displacement of the data of count elements of t, and how many bytes the data takes with the
+// gaps inside. false: these are more than Most, or count is negative.
 func Span(count int, t *Type) (low, size int, ok bool) {
 	if count < 0 {
 		return 0, 0, false
@@ -17,14 +17,14 @@ func Span(count int, t *Type) (low, size int, ok bool) {
 	return low, size, size <= Most
 }
 
-// Flat says whether the data of count elements of t lies in its order and without gaps.
+// Flat reports whether the data of count elements of t lies in its order and without gaps.
 func Flat(count int, t *Type) bool {
 	return count == 0 || t.root == nil || t.root.dense && (count == 1 || t.root.size == t.Extent())
 }
 
-// Stretches calls yield for the data of count elements of t from byte from on, in order, in stretches without gaps, until
-// yield returns false. yield gets the displacement of a stretch, and its length in bytes. It is Buffer.Pieces for memory of
-// another process.
+// Stretches calls yield for the data of count elements of t from byte from on, in order, in stretches without gaps,
+// until yield returns false. yield gets the displacement of a stretch, and its length in bytes. It is Buffer.Pieces for
+// memory of another process.
 func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 	if t.root == nil || from >= count*t.Size() {
 		return
@@ -53,8 +53,8 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 	}
 }
 
-// Element returns the Type of which t has several elements: a pair of a struct, or else a basic element; nil: t has elements
-// of several kinds.
+// Element returns the Type of which t has several elements: a pair of a struct, or else a basic element; nil: t has
+// elements of several kinds.
 func (t *Type) Element() *Type {
 	for x := t; ; x = x.made.Types[0] {
 		if _, _, ok := x.Pair(); ok && x.made.Combiner == CombinerStruct {

@@ -34,8 +34,8 @@ func (t *Type) Extent() int { return t.ub - t.lb }
 // Lower returns the lower bound: the displacement at which the extent begins.
 func (t *Type) Lower() int { return t.lb }
 
-// True returns the lowest displacement of the data, and how many bytes the data takes with the gaps inside (MPI's true lower
-// bound and true extent).
+// True returns the lowest displacement of the data, and how many bytes the data takes with the gaps inside (MPI's true
+// lower bound and true extent).
 func (t *Type) True() (lower, extent int) {
 	if t.root == nil {
 		return 0, 0
@@ -54,7 +54,7 @@ func (t *Type) Elements() int {
 // Uniform returns the kind of all basic elements; None: there are several kinds, or no elements.
 func (t *Type) Uniform() Kind { return t.uniform }
 
-// Dense says whether successive elements of the Type lie in their order and without gaps.
+// Dense reports whether successive elements of the Type lie in their order and without gaps.
 func (t *Type) Dense() bool {
 	return t.root == nil || t.root.dense && t.root.size == t.Extent() && t.root.low == t.lb
 }
@@ -88,8 +88,8 @@ var basic = func() (all [kinds]Type) {
 	return all
 }()
 
-// typeNode is a part of a Type: a leaf, which is successive elements of a kind; a loop; or a list of parts. Displacements
-// count from the displacement of the node.
+// typeNode is a part of a Type: a leaf, which is successive elements of a kind; a loop; or a list of parts.
+// Displacements count from the displacement of the node.
 type typeNode struct {
 	kind Kind // of a leaf
 
@@ -128,7 +128,7 @@ func leaf(k Kind, wire, n int) *typeNode {
 // Most is how many bytes a Type, and a message, may have, and how far its displacements may reach.
 const Most = math.MaxInt / 4
 
-// fits says whether the product of two numbers is between -Most and Most.
+// fits reports whether the product of two numbers is between -Most and Most.
 func fits(a, b int) bool {
 	if a < 0 {
 		a = -a
@@ -186,7 +186,8 @@ func list(parts []nodePart) *typeNode {
 	return x
 }
 
-// Pair returns the kinds of a value and of an index, if the Type is a struct of these two, as C or Go lays it out; else false.
+// Pair returns the kinds of a value and of an index, if the Type is a struct of these two, as C or Go lays it out; else
+// false.
 func (t *Type) Pair() (value, index Kind, ok bool) {
 	if t.Elements() != 2 {
 		return None, None, false

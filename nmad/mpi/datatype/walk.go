@@ -2,8 +2,8 @@ package datatype
 
 import "sort"
 
-// walk calls yield for the data of a node at a displacement, from byte from of the data on, in order, in stretches without
-// gaps. If yield returns false it stops, and returns false.
+// walk calls yield for the data of a node at a displacement, from byte from of the data on, in order, in stretches
+// without gaps. If yield returns false it stops, and returns false.
 func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	switch {
 	case n == nil || from >= n.size:
@@ -27,8 +27,8 @@ func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	return true
 }
 
-// elements calls yield for the elements of a node, in runs of successive elements of one kind. If yield returns false it
-// stops, and returns false.
+// elements calls yield for the elements of a node, in runs of successive elements of one kind. If yield returns false
+// it stops, and returns false.
 func (n *typeNode) elements(at int, yield func(k Kind, at, count int) bool) bool {
 	return n.leaves(at, func(l *typeNode, at int) bool { return yield(l.kind, at, l.basics) })
 }
@@ -56,8 +56,9 @@ func (n *typeNode) leaves(at int, yield func(l *typeNode, at int) bool) bool {
 	return yield(n, at)
 }
 
-// Count returns how many basic elements, and how many elements of the Type, a number of bytes of data has. elements is -1 if
-// a part of an element remains, and both are -1 if a part of a basic element remains (MPI_Get_elements, MPI_Get_count).
+// Count returns how many basic elements, and how many elements of the Type, a number of bytes of data has. elements is
+// -1 if a part of an element remains, and both are -1 if a part of a basic element remains (MPI_Get_elements,
+// MPI_Get_count).
 func (t *Type) Count(bytes int) (basics, elements int) {
 	size := t.Size()
 	if size == 0 {

@@ -5,8 +5,8 @@
 //	reduce.Sum.Apply(in, inout)     // inout[i] = in[i] + inout[i]
 //	hypot := reduce.User("hypot", true, func(in, inout datatype.Buffer) { ... })
 //
-// An operation takes two runs of elements of one type, the left operand first, and leaves the results in the second, or,
-// by Combine, in a third:
+// An operation takes two runs of elements of one type, the left operand first, and leaves the results in the second,
+// or, by Combine, in a third:
 //
 //	in      [ a0 a1 a2 ... ]   op   inout [ b0 b1 b2 ... ]   ──▶   inout [ a0 op b0, a1 op b1, ... ]
 //

@@ -125,8 +125,8 @@ func maxloc[T ordered, I int32 | int64](a, b, out []located[T, I]) {
 	}
 }
 
-// kernelRow has the kernels of all operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
-// The functions below add kernels to a row.
+// kernelRow has the kernels of all operations for one kind, or one pair of kinds; nil: the operation is not defined for
+// it. The functions below add kernels to a row.
 type kernelRow [operations]reduceKernel
 
 func anything[T any](r *kernelRow) { r[replaces], r[leaves] = of(replace[T]), of(leave[T]) }

@@ -10,8 +10,8 @@ import (
 // ErrOp says that an operation is not defined for a datatype.
 var ErrOp = errors.New("operation not defined for the datatype")
 
-// Op is an operation. It does not change, and is safe for concurrent use. It combines elements by one of the kernels of this
-// package, or by a function.
+// Op is an operation. It does not change, and is safe for concurrent use. It combines elements by one of the kernels of
+// this package, or by a function.
 type Op struct {
 	name       string
 	commutes   bool
@@ -41,10 +41,10 @@ const (
 	operations
 )
 
-// The predefined operations, with MPI's names. Sum and Prod are for numbers, Min and Max for numbers except complex ones,
-// BAnd, BOr and BXor for integers and bytes, LAnd, LOr and LXor for integers and bools. MinLoc and MaxLoc are for pairs of a
-// value and an index; of equal values they take the one with the smaller index. Replace (the result is the left operand)
-// and NoOp (the result is the right operand) are for accumulates of windows.
+// The predefined operations, with MPI's names. Sum and Prod are for numbers, Min and Max for numbers except complex
+// ones, BAnd, BOr and BXor for integers and bytes, LAnd, LOr and LXor for integers and bools. MinLoc and MaxLoc are for
+// pairs of a value and an index; of equal values they take the one with the smaller index. Replace (the result is the
+// left operand) and NoOp (the result is the right operand) are for accumulates of windows.
 var (
 	Sum     = &Op{name: "sum", commutes: true, predefined: sums}
 	Prod    = &Op{name: "prod", commutes: true, predefined: multiplies}
@@ -65,26 +65,26 @@ var (
 // reduceKernel computes out[i] = a[i] op b[i] for n elements of a kind. out may be b.
 type reduceKernel func(a, b, out datatype.Address, n int)
 
-// User returns an operation of the program. f computes inout[i] = in[i] op inout[i]; both Buffers have equally many elements
-// of one type. The operation must be associative. Several threads may call f at once, also with locks held: f must neither
-// block nor communicate.
+// User returns an operation of the program. f computes inout[i] = in[i] op inout[i]; both Buffers have equally many
+// elements of one type. The operation must be associative. Several threads may call f at once, also with locks held: f
+// must neither block nor communicate.
 func User(name string, commutes bool, f func(in, inout datatype.Buffer)) *Op {
 	return &Op{name: name, commutes: commutes, user: f}
 }
 
-// Of returns the predefined operation for elements with which Go does not compute, such as long doubles: f computes, as for
-// User.
+// Of returns the predefined operation for elements with which Go does not compute, such as long doubles: f computes, as
+// for User.
 func (o *Op) Of(f func(in, inout datatype.Buffer)) *Op {
 	return &Op{name: o.name, commutes: o.commutes, user: f, extension: true}
 }
 
-// Predefined says whether the operation is one of this package's variables, or of Of.
+// Predefined reports whether the operation is one of this package's variables, or of Of.
 func (o *Op) Predefined() bool { return o != nil && o.name != "" && (o.user == nil || o.extension) }
 
 // String returns the name.
 func (o *Op) String() string { return o.name }
 
-// Commutes says whether the operation is commutative.
+// Commutes reports whether the operation is commutative.
 func (o *Op) Commutes() bool { return o.commutes }
 
 // Check returns why the operation cannot be used for elements of t; nil: it can.
@@ -95,12 +95,12 @@ func (o *Op) Check(t *datatype.Type) error {
 	return fmt.Errorf("%w: %s of %v", ErrOp, o.name, t)
 }
 
-// Apply computes inout[i] = in[i] op inout[i]. Both Buffers have equally many elements of one Type, which Check has passed, and
-// do not overlap.
+// Apply computes inout[i] = in[i] op inout[i]. Both Buffers have equally many elements of one Type, which Check has
+// passed, and do not overlap.
 func (o *Op) Apply(in, inout datatype.Buffer) { o.Combine(in, inout, inout) }
 
-// Combine computes out[i] = a[i] op b[i]. The Buffers have equally many elements of one Type, which Check has passed. out may
-// be b; otherwise they do not overlap.
+// Combine computes out[i] = a[i] op b[i]. The Buffers have equally many elements of one Type, which Check has passed.
+// out may be b; otherwise they do not overlap.
 func (o *Op) Combine(a, b, out datatype.Buffer) {
 	switch t := a.Type; {
 	case a.Count == 0 || t.Size() == 0:
@@ -116,7 +116,7 @@ func (o *Op) Combine(a, b, out datatype.Buffer) {
 	}
 }
 
-// locates says whether the operation is for pairs.
+// locates reports whether the operation is for pairs.
 func (o *Op) locates() bool { return o.predefined == minLocations || o.predefined == maxLocations }
 
 // kernel returns the kernel that computes with elements of t; nil: there is none.

@@ -2,7 +2,8 @@ package reduce
 
 import "github.com/pm2-go/pm2/nmad/mpi/datatype"
 
-// Kernels for short integers compute with eight bytes at a time, in a word, since Go's compiler does not vectorize loops.
+// Kernels for short integers compute with eight bytes at a time, in a word, since Go's compiler does not vectorize
+// loops.
 
 // The highest bits of the bytes, and of the 16-bit numbers, in a word.
 const (
@@ -23,8 +24,8 @@ func packed(size int, words func(a, b, out []uint64), rest reduceKernel) reduceK
 	}
 }
 
-// sums8 adds the bytes of words. It adds them without their highest bits, so that none carries into the next byte, and adds
-// the highest bits by exclusive or. sums16 adds numbers of two bytes in the same way.
+// sums8 adds the bytes of words. It adds them without their highest bits, so that none carries into the next byte, and
+// adds the highest bits by exclusive or. sums16 adds numbers of two bytes in the same way.
 func sums8(a, b, out []uint64) {
 	b, out = b[:len(a)], out[:len(a)]
 	for i, x := range a {

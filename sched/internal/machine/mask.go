@@ -10,7 +10,7 @@ func UsableCPUs() (cpus []int) {
 	return cpus
 }
 
-// IsUsable tells whether the process may use a CPU.
+// IsUsable reports whether the process may use a CPU.
 func IsUsable(cpu int) bool { return topo.ProcessMask().Has(cpu) }
 
 // Widen lets an OS thread, which may be gone, use all CPUs of the process again; 0: the calling one.
@@ -25,7 +25,7 @@ func Widened(f func()) {
 	f()
 }
 
-// IsBound tells whether the calling OS thread is bound to one CPU, unlike the process.
+// IsBound reports whether the calling OS thread is bound to one CPU, unlike the process.
 func IsBound() bool {
 	m, err := topo.Affinity(0)
 	return err == nil && m.Count() == 1 && topo.ProcessMask().Count() > 1

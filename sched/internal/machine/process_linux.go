@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OnFirstThread tells whether the calling OS thread is the process's first, which is not for
-// us and cannot end.
+// OnFirstThread reports whether the calling OS thread is the process's first, which is not for us and cannot end.
 func OnFirstThread() bool { return unix.Gettid() == unix.Getpid() }
 
 // Monotonic is CLOCK_MONOTONIC, in ns, which the processes of a machine share.
@@ -17,7 +16,7 @@ func Monotonic() int64 {
 	return ts.Nano()
 }
 
-// DiesWithParent tells whether the child gets a signal when the OS thread that started it ends.
+// DiesWithParent reports whether the child gets a signal when the OS thread that started it ends.
 func DiesWithParent(cmd *exec.Cmd) bool {
 	return cmd.SysProcAttr != nil && cmd.SysProcAttr.Pdeathsig != 0
 }

@@ -9,17 +9,15 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// LWPs hold Go's Ps. Each scheduler raises GOMAXPROCS by the number of Ps that its LWPs may
-// hold, and lowers it again when it stops; so the program's goroutines, the collector and the
-// clock keep theirs.
+// LWPs hold Go's Ps. Each scheduler raises GOMAXPROCS by the number of Ps that its LWPs may hold, and lowers it again
+// when it stops; so the program's goroutines, the collector and the clock keep theirs.
 //
 //	GOMAXPROCS = base + extra       base: what the program, or the Go runtime, chose
 //	                                extra: what schedulers and progressors add
 //
-// The program may set GOMAXPROCS at any time. It need not tell this package: at each raise and
-// lower, a GOMAXPROCS other than the one that this package set last is the program's, and
-// becomes the new base. Until then, or until HeedProcs, it stays as the program set it, though
-// LWPs hold some of these Ps.
+// The program may set GOMAXPROCS at any time. It need not tell this package: at each raise and lower, a GOMAXPROCS
+// other than the one that this package set last is the program's, and becomes the new base. Until then, or until
+// HeedProcs, it stays as the program set it, though LWPs hold some of these Ps.
 var procs = procCount{setProcs: runtime.GOMAXPROCS, useDefault: defaultProcs}
 
 type procCount struct {
@@ -37,16 +35,16 @@ type procCount struct {
 	useDefault func()        // defaultProcs
 }
 
-// RaiseProcs raises GOMAXPROCS by n, the number of Go's Ps that the caller's threads are going
-// to occupy. lower takes that back; call it once.
+// RaiseProcs raises GOMAXPROCS by n, the number of Go's Ps that the caller's threads are going to occupy. lower takes
+// that back; call it once.
 func RaiseProcs(n int) (lower func()) {
 	procs.add(n)
 	return func() { procs.add(-n) }
 }
 
-// HeedProcs raises a GOMAXPROCS that the program has set since the last raise or lower by what
-// schedulers add; without that, LWPs and goroutines share what the program set until the
-// next raise. It costs a lock if the program has set none; else see add.
+// HeedProcs raises a GOMAXPROCS that the program has set since the last raise or lower by what schedulers add; without
+// that, LWPs and goroutines share what the program set until the next raise. It costs a lock if the program has set
+// none; else see add.
 func HeedProcs() {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
@@ -65,8 +63,8 @@ func baseProcs() int {
 	return procs.base
 }
 
-// add changes extra by n, and GOMAXPROCS with it. It stops the world, so it waits until
-// a collection that runs has ended.
+// add changes extra by n, and GOMAXPROCS with it. It stops the world, so it waits until a collection that runs has
+// ended.
 func (p *procCount) add(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,10 +84,9 @@ func (p *procCount) add(n int) {
 	p.settle()
 }
 
-// begin notes what GOMAXPROCS is before the first raise. Whether that is the runtime's own
-// choice, only the runtime knows: asked to choose again, it changes nothing if so. If not,
-// GOMAXPROCS has another value for a moment. A program that set the very value that the
-// runtime would choose counts as one that set none.
+// begin notes what GOMAXPROCS is before the first raise. Whether that is the runtime's own choice, only the runtime
+// knows: asked to choose again, it changes nothing if so. If not, GOMAXPROCS has another value for a moment. A program
+// that set the very value that the runtime would choose counts as one that set none.
 func (p *procCount) begin() {
 	p.base, p.auto = p.setProcs(0), false
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -100,8 +97,8 @@ func (p *procCount) begin() {
 	p.saved.set = 0
 }
 
-// settle sets GOMAXPROCS to base + extra. If the program sets it at the same moment, settle
-// finds its value out only by overwriting it, and starts over with it.
+// settle sets GOMAXPROCS to base + extra. If the program sets it at the same moment, settle finds its value out only by
+// overwriting it, and starts over with it.
 func (p *procCount) settle() {
 	inForce := p.setProcs(0)
 	for now := inForce; ; {
@@ -119,9 +116,8 @@ func (p *procCount) settle() {
 	}
 }
 
-// notice looks whether the program has set GOMAXPROCS, which is now, since this package did.
-// A program that reads GOMAXPROCS, sets another, and puts back what it has read means
-// the base that was in force when it read.
+// notice looks whether the program has set GOMAXPROCS, which is now, since this package did. A program that reads
+// GOMAXPROCS, sets another, and puts back what it has read means the base that was in force when it read.
 func (p *procCount) notice(now int) {
 	switch now {
 	case p.set:
@@ -136,9 +132,9 @@ func (p *procCount) notice(now int) {
 	p.set = now
 }
 
-// defaultProcs has the Go runtime choose GOMAXPROCS, as at the start of the program. The runtime counts the CPUs that the
-// calling OS thread may use. That thread may be bound, by the program or because the runtime cloned it from an LWP's, so it gets
-// the mask of the process meanwhile.
+// defaultProcs has the Go runtime choose GOMAXPROCS, as at the start of the program. The runtime counts the CPUs that
+// the calling OS thread may use. That thread may be bound, by the program or because the runtime cloned it from an
+// LWP's, so it gets the mask of the process meanwhile.
 func defaultProcs() {
 	done := make(chan struct{})
 	go func() {
@@ -150,9 +146,9 @@ func defaultProcs() {
 	<-done
 }
 
-// DefaultVPs returns the default number of VPs of a scheduler: one for each of the usable CPUs, or fewer if the quota of the
-// process's cgroup keeps fewer busy. With more VPs than that, the kernel would stop all of them for the rest of each period, at
-// any point of their work. DefaultVPs reads a few small files.
+// DefaultVPs returns the default number of VPs of a scheduler: one for each of the usable CPUs, or fewer if the quota
+// of the process's cgroup keeps fewer busy. With more VPs than that, the kernel would stop all of them for the rest of
+// each period, at any point of their work. DefaultVPs reads a few small files.
 func DefaultVPs(usable int) int {
 	quota, _ := topo.Quota()
 	return vpsWithin(usable, quota)

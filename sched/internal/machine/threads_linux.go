@@ -12,15 +12,13 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// The Go runtime ends the process if the kernel refuses it a thread. So LWPs must leave it
-// those that it needs: one for each P that runs goroutines, and runtimeThreads for the
-// runtime's monitor, for cgo's or os/signal's, and for goroutines in system calls. Where
-// fewer than twice as many threads are left, LWPs get half of what is left.
+// The Go runtime ends the process if the kernel refuses it a thread. So LWPs must leave it those that it needs: one for
+// each P that runs goroutines, and runtimeThreads for the runtime's monitor, for cgo's or os/signal's, and for
+// goroutines in system calls. Where fewer than twice as many threads are left, LWPs get half of what is left.
 const runtimeThreads = 16
 
-// ThreadBound returns how many OS threads LWPs may have, beside the threads that the process
-// has already: at least 1, at most the default of sched.Config.MaxLWPs. The kernel starts a
-// thread only if all of these allow it:
+// ThreadBound returns how many OS threads LWPs may have, beside the threads that the process has already: at least 1,
+// at most the default of sched.Config.MaxLWPs. The kernel starts a thread only if all of these allow it:
 //
 //   - RLIMIT_NPROC, the soft limit, which counts the threads of all processes of the user.
 //     The kernel does not enforce it for root, nor for a process with CAP_SYS_RESOURCE or
@@ -28,9 +26,9 @@ const runtimeThreads = 16
 //   - pids.max of the process's cgroup and of those above it.
 //   - /proc/sys/kernel/threads-max and pid_max, of the whole system.
 //
-// It reads a dozen small files, 0.15 ms. If RLIMIT_NPROC may be the tightest, it looks at
-// each process in /proc as well, some microseconds each. What it cannot read does not
-// limit. Other processes may start threads at any time: the bound is an estimate.
+// It reads a dozen small files, 0.15 ms. If RLIMIT_NPROC may be the tightest, it looks at each process in /proc as
+// well, some microseconds each. What it cannot read does not limit. Other processes may start threads at any time: the
+// bound is an estimate.
 func ThreadBound() int {
 	return threadLimits{
 		root:      os.DirFS("/"),
@@ -75,8 +73,7 @@ func (l threadLimits) bound() int {
 		atMost(most-running, ok)
 	}
 	if most, ok := l.userLimit(); ok && !l.exempt() {
-		// The user has no more threads than the system. If even those leave enough, the
-		// user's need not be counted.
+		// The user has no more threads than the system. If even those leave enough, the user's need not be counted.
 		if running == 0 || most-running < left {
 			atMost(most-l.threadsOfUser(), true)
 		}
@@ -94,8 +91,8 @@ func (l threadLimits) number(name string) (int, bool) {
 	return n, err == nil
 }
 
-// threadsOfSystem returns how many threads all processes have, the kernel's included.
-// /proc/loadavg has it, "0.71 0.40 0.19 2/84 24637": 84. 0: it is not known.
+// threadsOfSystem returns how many threads all processes have, the kernel's included. /proc/loadavg has it, "0.71 0.40
+// 0.19 2/84 24637": 84. 0: it is not known.
 func (l threadLimits) threadsOfSystem() int {
 	text, err := fs.ReadFile(l.root, "proc/loadavg")
 	if err != nil {
@@ -113,8 +110,8 @@ func (l threadLimits) threadsOfSystem() int {
 	return n
 }
 
-// threadsOfUser counts the threads of the processes in /proc that belong to the user. It
-// misses those of other PID namespaces.
+// threadsOfUser counts the threads of the processes in /proc that belong to the user. It misses those of other PID
+// namespaces.
 func (l threadLimits) threadsOfUser() (n int) {
 	entries, err := fs.ReadDir(l.root, "proc")
 	if err != nil {
@@ -128,8 +125,8 @@ func (l threadLimits) threadsOfUser() (n int) {
 		if err != nil {
 			continue // the process has ended
 		}
-		// The directory belongs to the effective user. The limit counts for the real one:
-		// they differ in a few programs, as sudo.
+		// The directory belongs to the effective user. The limit counts for the real one: they differ in a few
+		// programs, as sudo.
 		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != l.uid {
 			continue
 		}
@@ -157,9 +154,8 @@ func (l threadLimits) status(pid, key string) (string, bool) {
 	return "", false
 }
 
-// exempt tells whether the kernel does not enforce RLIMIT_NPROC: for root, and for a process
-// with one of two capabilities. In a user namespace neither counts, as
-// most containers without root on the host show.
+// exempt reports whether the kernel does not enforce RLIMIT_NPROC: for root, and for a process with one of two
+// capabilities. In a user namespace neither counts, as most containers without root on the host show.
 func (l threadLimits) exempt() bool {
 	if text, err := fs.ReadFile(l.root, "proc/self/uid_map"); err == nil {
 		if f := strings.Fields(string(text)); len(f) != 3 || f[0] != "0" || f[1] != "0" || f[2] != "4294967295" {

@@ -16,18 +16,16 @@ type Result struct {
 	// Product is the vendor's name of the machine; "" if the firmware states none.
 	Product string
 
-	// Agree and Differ name what was compared, such as "packages (2)" and "cores: ghw 8,
-	// sysfs 16". Both are empty if ghw knows nothing.
+	// Agree and Differ name what was compared, such as "packages (2)" and "cores: ghw 8, sysfs 16". Both are empty if
+	// ghw knows nothing.
 	Agree, Differ []string
 
-	// Err says why ghw could not be asked, or not about everything. It is no reason to
-	// stop.
+	// Err says why ghw could not be asked, or not about everything. It is no reason to stop.
 	Err error
 }
 
-// Run asks ghw about the machine whose root directory is given ("/": this one) and
-// compares with t, CPUs that are in t only. It prints nothing, and does not panic
-// even if ghw does.
+// Run asks ghw about the machine whose root directory is given ("/": this one) and compares with t, CPUs that are in t
+// only. It prints nothing, and does not panic even if ghw does.
 func Run(t *topo.Topology, root string) (r Result) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,7 +1,7 @@
 package ported
 
-// pipelineGoroutines counts from 1, squares, and adds up what is odd until the sum
-// passes limit: three stages, of which the last one leaves early.
+// pipelineGoroutines counts from 1, squares, and adds up what is odd until the sum passes limit: three stages, of which
+// the last one leaves early.
 func pipelineGoroutines(limit int) (sum int) {
 	done := make(chan struct{})
 	defer close(done) // tells all stages

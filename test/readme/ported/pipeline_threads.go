@@ -2,8 +2,8 @@ package ported
 
 import "github.com/pm2-go/pm2/marcel"
 
-// pipelineThreads is pipelineGoroutines with threads. A stage that leaves closes the
-// mailbox that it reads, so no channel of its own has to tell the stages.
+// pipelineThreads is pipelineGoroutines with threads. A stage that leaves closes the mailbox that it reads, so no
+// channel of its own has to tell the stages.
 func pipelineThreads(limit int) (sum int) {
 	numbers, squares := marcel.NewMailbox[int](8), marcel.NewMailbox[int](8)
 	defer squares.Close()

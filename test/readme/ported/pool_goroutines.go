@@ -12,8 +12,8 @@ type result struct {
 	err       error
 }
 
-// poolGoroutines has the workers call f for each of the numbers and returns what
-// f returned, in the same order. The first error, or the end of ctx, stops them.
+// poolGoroutines has the workers call f for each of the numbers and returns what f returned, in the same order. The
+// first error, or the end of ctx, stops them.
 func poolGoroutines(ctx context.Context, workers int, numbers []int, f func(context.Context, int) (int, error)) ([]int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -184,8 +184,8 @@ func (x *trial) cpuBound() {
 	})
 }
 
-// Sum computes without any scheduling point, by closures, whose context has a register, and
-// in eight floating-point registers.
+// Sum computes without any scheduling point, by closures, whose context has a register, and in eight floating-point
+// registers.
 func Sum(n int) (want, got float64) {
 	a, b, c, d, e, g, h, k := 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0
 	fs := []func(float64) float64{

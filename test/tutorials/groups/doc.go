@@ -1,2 +1,3 @@
-// Command groups is a port of the groups and communicators of "mpitutorial.com": communicators by a colour, and of a group.
+// Command groups is a port of the groups and communicators of "mpitutorial.com": communicators by a colour, and of a
+// group.
 package main

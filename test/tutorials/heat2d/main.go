@@ -23,7 +23,8 @@ func (g *grid) update(next *grid, first, end int) {
 	}
 }
 
-// A band is the rows of a worker, the ranks that have those before and behind them, and the grid, where only its rows count.
+// A band is the rows of a worker, the ranks that have those before and behind them, and the grid, where only its rows
+// count.
 type band struct {
 	first, end, above, below int
 	points                   grid

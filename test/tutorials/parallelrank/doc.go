@@ -1,2 +1,3 @@
-// Command parallelrank is a port of the parallel rank of "mpitutorial.com": each rank learns which place its number has.
+// Command parallelrank is a port of the parallel rank of "mpitutorial.com": each rank learns which place its number
+// has.
 package main

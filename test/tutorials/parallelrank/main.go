@@ -52,7 +52,7 @@ func values[T cmp.Ordered](size int, next func(*rand.Rand) T) []T {
 	return all
 }
 
-// right says whether this rank learns the place of its value.
+// right reports whether this rank learns the place of its value.
 func right[T cmp.Ordered](c *mpi.Comm, next func(*rand.Rand) T) (bool, error) {
 	all := values(c.Size(), next)
 	place, err := placeOf(c, all[c.Rank()])

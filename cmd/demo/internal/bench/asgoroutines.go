@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Programs written for goroutines, in which marcel.Spawn and Join replace go and the
-// WaitGroup: all else is the same, Go's channels, sync and package time.
+// Programs written for goroutines, in which marcel.Spawn and Join replace go and the WaitGroup: all else is the same,
+// Go's channels, sync and package time.
 
 // team starts the threads of such a program, and waits for them.
 type team interface {
@@ -68,8 +68,8 @@ const pause = 10 * time.Millisecond
 // page is what the server has.
 const page = "here it is"
 
-// gets: n threads get one page each, at the same time, from a server in this process whose
-// handlers are goroutines. The result is how many got it.
+// gets: n threads get one page each, at the same time, from a server in this process whose handlers are goroutines. The
+// result is how many got it.
 func gets(newTeam func() team) version {
 	return func(_ *watch, n int) (_ int, err error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

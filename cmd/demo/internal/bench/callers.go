@@ -12,8 +12,9 @@ const (
 	fewExchanges  = 1000 // of rows in which one may take a time slice
 )
 
-// callerRows vary what users vary, one thing at a time, beside a marcel thread that sends from and receives into the same buffers,
-// which begin a page, of sizes that are powers of two. Rows that differ in their sizes alone are measured in the same processes.
+// callerRows vary what users vary, one thing at a time, beside a marcel thread that sends from and receives into the
+// same buffers, which begin a page, of sizes that are powers of two. Rows that differ in their sizes alone are measured
+// in the same processes.
 func callerRows() (rows []Experiment) {
 	add := func(name, best string, ours, peer exchange) {
 		for _, e := range []*exchange{&ours, &peer} {

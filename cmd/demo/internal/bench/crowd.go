@@ -13,9 +13,8 @@ const (
 	million = 1_000_000
 )
 
-// crowdRows block many threads at once, then wake and join them all, twice. An operation is
-// one thread's whole life, in the second crowd; memory is what is held while all of the first
-// are blocked.
+// crowdRows block many threads at once, then wake and join them all, twice. An operation is one thread's whole life, in
+// the second crowd; memory is what is held while all of the first are blocked.
 func crowdRows() []Experiment {
 	return []Experiment{
 		{
@@ -29,10 +28,9 @@ func crowdRows() []Experiment {
 	}
 }
 
-// twice has crowd called two times with n. The first one finds neither threads nor goroutines
-// that could be used again; it shows what memory the crowd takes. The second one is timed: the
-// Go runtime keeps the goroutines of all crowds before, our scheduler those of its own, and each
-// side has had one then.
+// twice has crowd called two times with n. The first one finds neither threads nor goroutines that could be used again;
+// it shows what memory the crowd takes. The second one is timed: the Go runtime keeps the goroutines of all crowds
+// before, our scheduler those of its own, and each side has had one then.
 func twice(w *watch, n int, crowd func(allThere func()) error) error {
 	w.settled()
 	if err := crowd(func() { w.held(n) }); err != nil {

@@ -39,7 +39,7 @@ func (e *exchange) at(name string) string {
 	return ""
 }
 
-// alike tells whether the same processes can do what both do.
+// alike reports whether the same processes can do what both do.
 func (e *exchange) alike(o *exchange) bool {
 	return e.flags == o.flags && e.env == o.env && e.iters == o.iters && e.oneCPU == o.oneCPU && e.others == o.others
 }
@@ -60,7 +60,8 @@ func (e *exchange) program(ctx context.Context) (string, error) {
 	return os.Executable()
 }
 
-// command is a run of it with those sizes, and how it is started: what is started inherits the CPUs of the calling OS thread.
+// command is a run of it with those sizes, and how it is started: what is started inherits the CPUs of the calling OS
+// thread.
 func (e *exchange) command(ctx context.Context, format string, sizes []int, cpus []int) (cmd *exec.Cmd, onCPUs func(start func()), err error) {
 	path, err := e.program(ctx)
 	if err != nil {

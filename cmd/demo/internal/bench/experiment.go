@@ -15,8 +15,7 @@ type Experiment struct {
 	Heavy    bool         // takes seconds and gigabytes: measured only when asked for by name
 	Policy   sched.Policy // of our scheduler
 
-	// Ours performs n operations, in a thread of a scheduler with VPs VPs. It
-	// warms up, then times with s.watch.
+	// Ours performs n operations, in a thread of a scheduler with VPs VPs. It warms up, then times with s.watch.
 	Ours func(s *stage, n int) error
 	// Peer performs n operations in goroutines under GOMAXPROCS=P.
 	Peer func(w *watch, n int) error
@@ -27,8 +26,8 @@ type Experiment struct {
 	// Exchange and PeerExchange are the two sides if they are processes that exchange messages.
 	Exchange, PeerExchange *exchange
 
-	// Least is the smallest sensible number of operations of a repetition; also
-	// the number it is rounded to a multiple of. 0 stands for 1.
+	// Least is the smallest sensible number of operations of a repetition; also the number it is rounded to a multiple
+	// of. 0 stands for 1.
 	Least int
 	// Most bounds the operations of a repetition; 0: no bound.
 	Most int

@@ -6,8 +6,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Programs whose threads pass values on: through mailboxes of ours, or through channels of the
-// same capacity.
+// Programs whose threads pass values on: through mailboxes of ours, or through channels of the same capacity.
 
 const ringMembers = 100
 
@@ -125,8 +124,7 @@ func pipelinePeer(_ *watch, n int) (sum int, err error) {
 	return sum, nil
 }
 
-// sieveOurs counts the primes up to n: a thread for each filters its multiples out of what
-// the one before passes on.
+// sieveOurs counts the primes up to n: a thread for each filters its multiples out of what the one before passes on.
 func sieveOurs(_ *watch, n int) (found int, err error) {
 	in := marcel.NewMailbox[int](0)
 	var all threadTeam

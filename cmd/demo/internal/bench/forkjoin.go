@@ -62,8 +62,8 @@ func fib(n int) int {
 // leaf is how many elements a mergesort sorts in place.
 const leaf = 64
 
-// mergesort times sort(a, tmp) of n ints in random order. The result is how many of them are
-// in order; that they are still the same is checked as well.
+// mergesort times sort(a, tmp) of n ints in random order. The result is how many of them are in order; that they are
+// still the same is checked as well.
 func mergesort(sort func(a, tmp []int)) version {
 	return func(w *watch, n int) (int, error) {
 		a, tmp := make([]int, n), make([]int, n)

@@ -30,8 +30,8 @@ func parallelRows() []Experiment {
 	}
 }
 
-// labour computes for about d of undisturbed time: a number of steps, not a look at
-// a clock, so that two threads that share a core take twice as long.
+// labour computes for about d of undisturbed time: a number of steps, not a look at a clock, so that two threads that
+// share a core take twice as long.
 func labour(steps int) uint64 {
 	x := uint64(88172645463325252)
 	for range steps {
@@ -56,8 +56,8 @@ func stepsFor(d time.Duration) int {
 
 var sink atomic.Uint64 // keeps the compiler from leaving labour out
 
-// crowdOurs spawns a hundred threads on one VP, never joins them, and waits for the
-// last: n times. Idle VPs must come and take some.
+// crowdOurs spawns a hundred threads on one VP, never joins them, and waits for the last: n times. Idle VPs must come
+// and take some.
 func crowdOurs(s *stage, n int) error {
 	steps := stepsFor(crowdWork)
 	turns := func(n int) error {
@@ -88,9 +88,9 @@ func crowdOurs(s *stage, n int) error {
 	return err
 }
 
-// startOurs measures from a spawn to the first instruction of the new thread, while
-// its parent computes on and keeps its VP. The other VP is kept awake by a hook
-// that always claims to be busy. The figure of a repetition is the median of n.
+// startOurs measures from a spawn to the first instruction of the new thread, while its parent computes on and keeps
+// its VP. The other VP is kept awake by a hook that always claims to be busy. The figure of a repetition is the median
+// of n.
 func startOurs(s *stage, n int) error {
 	awake, err := s.sched.Hooks().Register(hooks.Idle, 99, "keep awake", func(int) hooks.Verdict { return hooks.Busy })
 	if err != nil {
@@ -124,9 +124,8 @@ func startPeer(w *watch, n int) error {
 	return err
 }
 
-// starts spawns n children one after the other and returns how late each began, in
-// nanoseconds. The parent never gives its processor away between the spawn and
-// the start. A child that does not start for as long as lost is an error.
+// starts spawns n children one after the other and returns how late each began, in nanoseconds. The parent never gives
+// its processor away between the spawn and the start. A child that does not start for as long as lost is an error.
 func starts(n int, spawn func(child func()) (join func()), w *watch) ([]float64, error) {
 	late := make([]float64, 0, n)
 	steps := stepsFor(2 * time.Microsecond)

@@ -62,8 +62,7 @@ func (p *program) judged(w *watch, n int, v version) error {
 	})
 }
 
-// The sizes are such that goroutines take some 5 to 40 ms on one CPU; for the heavy
-// ones, seconds.
+// The sizes are such that goroutines take some 5 to 40 ms on one CPU; for the heavy ones, seconds.
 func programs() []program {
 	const groups, channels, same = "go + WaitGroup", "channels", "the same with goroutines"
 	token := func(laps int) int { return ringMembers * laps }
@@ -88,8 +87,7 @@ func programs() []program {
 	}
 }
 
-// warm runs a program twice and times the second time: the first finds a scheduler that has
-// run no threads yet.
+// warm runs a program twice and times the second time: the first finds a scheduler that has run no threads yet.
 func warm(w *watch, run func() error) error {
 	return w.timed(1, 1, func(int) error { return run() })
 }
@@ -105,8 +103,8 @@ func second(_ *watch, run func() error) error {
 	return run()
 }
 
-// peak times the first run, and notes how much more memory was in use meanwhile than before:
-// heap and stacks, garbage included, the largest of many looks.
+// peak times the first run, and notes how much more memory was in use meanwhile than before: heap and stacks, garbage
+// included, the largest of many looks.
 func peak(w *watch, run func() error) error {
 	const look = 5 * time.Millisecond
 	use := []metrics.Sample{

@@ -56,8 +56,7 @@ func taskOurs(s *stage, n int) error {
 	return err
 }
 
-// workerPeer is how a Go program hands a piece of work to another goroutine and
-// learns of its end.
+// workerPeer is how a Go program hands a piece of work to another goroutine and learns of its end.
 func workerPeer(w *watch, n int) error {
 	work, done := make(chan func()), make(chan struct{})
 	defer close(work)
@@ -86,8 +85,8 @@ func workerPeer(w *watch, n int) error {
 	return nil
 }
 
-// taskletOurs schedules a tasklet and fires the hook point at which it runs, as a
-// context switch would; the switch itself is another row.
+// taskletOurs schedules a tasklet and fires the hook point at which it runs, as a context switch would; the switch
+// itself is another row.
 func taskletOurs(s *stage, n int) (err error) {
 	v, err := tasklet.Attach(s.sched)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
-// Row is one comparison. Times are nanoseconds per operation, allocations are per
-// operation. What the peer has not is null.
+// Row is one comparison. Times are nanoseconds per operation, allocations are per operation. What the peer has not is
+// null.
 type Row struct {
 	Name       string   `json:"name"`
 	Ours       float64  `json:"ours_ns"`

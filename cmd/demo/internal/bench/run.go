@@ -29,9 +29,10 @@ type Outcome struct {
 	Skip report.Skip // why
 }
 
-// Measure measures the first one of rows, or those, from the first one on, that the same processes are measured for: as many as there are
-// outcomes. For a row it blocks for about 2 * (Reps + 3) * Time, up to three times that if the machine switches between its regimes. It
-// fails only if something is wrong with what was measured, or if ctx ends; a row that cannot be measured here is an Outcome.
+// Measure measures the first one of rows, or those, from the first one on, that the same processes are measured for: as
+// many as there are outcomes. For a row it blocks for about 2 * (Reps + 3) * Time, up to three times that if the
+// machine switches between its regimes. It fails only if something is wrong with what was measured, or if ctx ends; a
+// row that cannot be measured here is an Outcome.
 func Measure(ctx context.Context, rows []Experiment, o Options) ([]Outcome, error) {
 	rows = rows[:together(rows)]
 	x := &rows[0]
@@ -46,8 +47,8 @@ func Measure(ctx context.Context, rows []Experiment, o Options) ([]Outcome, erro
 	if x.Exchange != nil {
 		return measureExchanges(ctx, rows, o, cpus)
 	}
-	// A goroutine cannot be bound, a process can: both sides have the same CPUs, and the VPs one of them each. Two schedulers
-	// of ours are bound alike already.
+	// A goroutine cannot be bound, a process can: both sides have the same CPUs, and the VPs one of them each. Two
+	// schedulers of ours are bound alike already.
 	if x.P > 0 && binding.Process(cpus...) == nil { // where it is forbidden, the VPs are not bound either
 		defer func() { _ = binding.Process(o.CPUs...) }()
 	}
@@ -114,8 +115,8 @@ func untilEnough(ctx context.Context, o Options, what string, once func(peerFirs
 // errNoProbe: CPUs cannot be probed, because threads cannot be bound.
 var errNoProbe = errors.New("no core-to-core probe")
 
-// repeat measures ours and the peer once, with probes around each if it crosses cores. Ours
-// goes first unless peerFirst says otherwise.
+// repeat measures ours and the peer once, with probes around each if it crosses cores. Ours goes first unless peerFirst
+// says otherwise.
 func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err error) {
 	var apart []int
 	if x.Crosses {
@@ -172,9 +173,8 @@ func (x *Experiment) peer(n int, cpus []int) (sample, error) {
 // longRun times Options.Time is what no interruption makes of a short run.
 const longRun = 10
 
-// calibrate finds how many operations take about o.Time on the slower side. A run that seems
-// to take that long is done once more, and the faster one counts: one interruption would
-// make a few operations look like enough.
+// calibrate finds how many operations take about o.Time on the slower side. A run that seems to take that long is done
+// once more, and the faster one counts: one interruption would make a few operations look like enough.
 func calibrate(x *Experiment, o Options, cpus []int) (int, error) {
 	unit := max(x.Least, 1)
 	round := func(n int) int {

@@ -43,7 +43,7 @@ type repetition struct {
 	probes     []float64 // ns; empty for rows that stay on one core
 }
 
-// steady says whether the machine stayed in one regime throughout.
+// steady reports whether the machine stayed in one regime throughout.
 func (rep *repetition) steady() bool {
 	for _, p := range rep.probes {
 		if probe.Near(p) != probe.Near(rep.probes[0]) {

@@ -20,9 +20,8 @@ import (
 // silence is how long nothing comes before the byte that is timed.
 const silence = time.Second
 
-// silenceRows compare how late the engine handles the first byte after a silence with what
-// the kernel offers to a thread that only waits for it; and what the hooks cost
-// a thread switch.
+// silenceRows compare how late the engine handles the first byte after a silence with what the kernel offers to a
+// thread that only waits for it; and what the hooks cost a thread switch.
 func silenceRows() []Experiment {
 	return []Experiment{
 		{
@@ -136,8 +135,7 @@ func (rcv *receive) close() {
 	unix.Close(rcv.out)
 }
 
-// connection is a TCP connection over the loopback interface: a non-blocking end, and one
-// to write to.
+// connection is a TCP connection over the loopback interface: a non-blocking end, and one to write to.
 func connection() (in, out int, err error) {
 	l, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -22,8 +22,8 @@ func socketRows() []Experiment {
 	}
 }
 
-// tcpOurs: two threads send each other one byte over loopback, through the engine; each
-// byte is one operation. With two VPs each thread stays on its own.
+// tcpOurs: two threads send each other one byte over loopback, through the engine; each byte is one operation. With two
+// VPs each thread stays on its own.
 func tcpOurs(s *stage, n int) error {
 	r, err := pio.NewReactor(s.engine)
 	if err != nil {
@@ -76,8 +76,8 @@ func tcpPeer(w *watch, n int) error {
 	return w.timed(n, 1000, turns)
 }
 
-// bounce sends a byte and receives one, turns times, or the other way round; each byte
-// says which turn it is of. A failure ends the other side as well.
+// bounce sends a byte and receives one, turns times, or the other way round; each byte says which turn it is of. A
+// failure ends the other side as well.
 func bounce(c net.Conn, turns int, first bool) (err error) {
 	defer func() {
 		if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// stage is what a repetition of ours runs on: a scheduler of its own, with an engine
-// on its hooks and nothing pending.
+// stage is what a repetition of ours runs on: a scheduler of its own, with an engine on its hooks and nothing pending.
 type stage struct {
 	sched  *sched.Scheduler
 	engine *pioman.Engine
@@ -23,8 +22,7 @@ type stage struct {
 // patience is how long a scheduler may take to stop; its threads have ended by then.
 const patience = 10 * time.Second
 
-// perform runs one repetition in a thread of a new scheduler with that many VPs
-// on the first of the CPUs.
+// perform runs one repetition in a thread of a new scheduler with that many VPs on the first of the CPUs.
 func perform(vps int, policy sched.Policy, cpus []int, n int, ours func(*stage, int) error) (_ sample, err error) {
 	s, err := sched.New(sched.Config{VPs: vps, Policy: policy, CPUs: cpus[:min(vps, len(cpus))]})
 	if err != nil {
@@ -55,8 +53,7 @@ func stopped(s *sched.Scheduler) error {
 	return nil
 }
 
-// performPeer runs one repetition in goroutines under GOMAXPROCS=p. No scheduler of
-// ours may exist meanwhile.
+// performPeer runs one repetition in goroutines under GOMAXPROCS=p. No scheduler of ours may exist meanwhile.
 func performPeer(p, n int, peer func(*watch, int) error) (sample, error) {
 	before := runtime.GOMAXPROCS(p)
 	defer runtime.GOMAXPROCS(before)

@@ -41,8 +41,8 @@ func synchronizationRows() []Experiment {
 	}
 }
 
-// semaphoreOurs: two threads wake each other; each wake is one operation. Bound,
-// the first stays on the first VP and the second on the last; otherwise the scheduler places them, as it places any.
+// semaphoreOurs: two threads wake each other; each wake is one operation. Bound, the first stays on the first VP and
+// the second on the last; otherwise the scheduler places them, as it places any.
 func semaphoreOurs(bound bool) func(s *stage, n int) error {
 	return func(s *stage, n int) error {
 		var first, last marcel.Attr
@@ -121,8 +121,8 @@ func mutexPeer(w *watch, n int) error {
 	return counted(held, n)
 }
 
-// contendedOurs: four threads on each VP want the same mutex all the time. The count
-// that it protects comes out right only if it excludes.
+// contendedOurs: four threads on each VP want the same mutex all the time. The count that it protects comes out right
+// only if it excludes.
 func contendedOurs(s *stage, n int) error {
 	var mu marcel.Mutex
 	held := 0
@@ -176,12 +176,11 @@ func contendedPeer(w *watch, n int) error {
 	return counted(held, n)
 }
 
-// section is how long a holder of the mutex computes, and how long it then does
-// without it.
+// section is how long a holder of the mutex computes, and how long it then does without it.
 const section = 100 // ns
 
-// compete takes l for a section and does without it for another one, until that has
-// been done n times by all that compete, and returns how often it was done by the caller.
+// compete takes l for a section and does without it for another one, until that has been done n times by all that
+// compete, and returns how often it was done by the caller.
 func compete(l sync.Locker, held *int, n int) (mine int) {
 	cycles := asm.ToCycles(section)
 	busy := func() {
@@ -204,8 +203,8 @@ func compete(l sync.Locker, held *int, n int) (mine int) {
 	}
 }
 
-// sharedOurs: four threads on each VP; a section and the time after it are one
-// operation. The thread that finishes it is counted as well.
+// sharedOurs: four threads on each VP; a section and the time after it are one operation. The thread that finishes it
+// is counted as well.
 func sharedOurs(s *stage, n int) error {
 	turns := func(n int) ([]int, error) {
 		var (

@@ -27,8 +27,7 @@ func threadRows() []Experiment {
 	}
 }
 
-// nothing is the body of a thread that is only made and awaited. No closure: what
-// is measured is the thread.
+// nothing is the body of a thread that is only made and awaited. No closure: what is measured is the thread.
 func nothing() {}
 
 // yieldOurs: two threads take turns; each Yield is one operation.

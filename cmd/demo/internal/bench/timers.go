@@ -25,8 +25,7 @@ func timerRows() []Experiment {
 	}
 }
 
-// timerOurs starts a timer that is far from over, and stops it: as each wait with a
-// time limit does that ends well.
+// timerOurs starts a timer that is far from over, and stops it: as each wait with a time limit does that ends well.
 func timerOurs(s *stage, n int) error {
 	t := marcel.NewTimer(farAway)
 	defer t.Stop()
@@ -55,8 +54,7 @@ func lateOurs(s *stage, n int) error { return late(s.watch, n, marcel.Sleep) }
 
 func latePeer(w *watch, n int) error { return late(w, n, time.Sleep) }
 
-// late measures how much longer than asked for a sleep takes while there is nothing
-// else to do: the median of n.
+// late measures how much longer than asked for a sleep takes while there is nothing else to do: the median of n.
 func late(w *watch, n int, sleep func(time.Duration)) error {
 	all := make([]float64, n)
 	w.begin()

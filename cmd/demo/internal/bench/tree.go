@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// treeRows count public unbalanced trees: one thread per node, or per node with
-// children, none of which waits; or recursively, each waiting for its children's.
+// treeRows count public unbalanced trees: one thread per node, or per node with children, none of which waits; or
+// recursively, each waiting for its children's.
 func treeRows() []Experiment {
 	var rows []Experiment
 	for _, t := range []*uts.Tree{&uts.T1, &uts.T3} {
@@ -69,8 +69,7 @@ func treePeer(t *uts.Tree, inPlace bool) func(*watch, int) error {
 	}
 }
 
-// seed is a uts.Team of threads that their joiner calls, if it comes before a thief or
-// the VP's next turn.
+// seed is a uts.Team of threads that their joiner calls, if it comes before a thief or the VP's next turn.
 type seed struct{ thread marcel.Thread }
 
 func (s *seed) Start(_ *seed, t uts.Task) { s.thread = marcel.SpawnBody(t) }

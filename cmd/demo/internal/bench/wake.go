@@ -10,8 +10,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// asleep is how long the other side waits before it is woken: its OS thread sleeps in
-// the kernel by then.
+// asleep is how long the other side waits before it is woken: its OS thread sleeps in the kernel by then.
 const asleep = 2 * time.Millisecond
 
 func wakeRows() []Experiment {
@@ -21,12 +20,12 @@ func wakeRows() []Experiment {
 	}}
 }
 
-// lost is after how long what has not happened is lost rather than late: on a machine in use a process may have no processor
-// for seconds.
+// lost is after how long what has not happened is lost rather than late: on a machine in use a process may have no
+// processor for seconds.
 const lost = time.Minute
 
-// wakeOurs measures from the release of a semaphore on one VP to the return of
-// Acquire on the other, which slept. The figure is the median of n.
+// wakeOurs measures from the release of a semaphore on one VP to the return of Acquire on the other, which slept. The
+// figure is the median of n.
 func wakeOurs(s *stage, n int) error {
 	var bell marcel.Semaphore
 	var err error
@@ -65,8 +64,8 @@ func wakePeer(w *watch, n int) error {
 	return err
 }
 
-// rings rings n times and returns how late each was heard, in ns. It computes all
-// the while, so that the other side has to be heard on its own processor.
+// rings rings n times and returns how late each was heard, in ns. It computes all the while, so that the other side has
+// to be heard on its own processor.
 func rings(n int, ring func(), heard *atomic.Int64, w *watch) ([]float64, error) {
 	late := make([]float64, 0, n)
 	steps := stepsFor(time.Microsecond)

@@ -33,8 +33,7 @@ func (w *watch) end() {
 	w.mallocs = w.after.Mallocs - w.before.Mallocs
 }
 
-// timed times turns(n), after as many turns as warm says, or n if that is less, that
-// that is not timed.
+// timed times turns(n), after as many turns as warm says, or n if that is less, that that is not timed.
 func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	if err := turns(min(n, warm)); err != nil {
 		return err
@@ -53,11 +52,10 @@ func (w *watch) shares(of []int) {
 	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
 }
 
-// settled is begin after collections, for held. The stacks of goroutines that have ended,
-// among them those that carried our threads, count as in use until they are given back, and
-// the next row would get them for nothing: a collection takes them from their
-// goroutines, and the next one from the caches of the Ps. So it goes on until two
-// collections free no more stacks.
+// settled is begin after collections, for held. The stacks of goroutines that have ended, among them those that carried
+// our threads, count as in use until they are given back, and the next row would get them for nothing: a collection
+// takes them from their goroutines, and the next one from the caches of the Ps. So it goes on until two collections
+// free no more stacks.
 func (w *watch) settled() {
 	for last := uint64(math.MaxUint64); ; last = w.before.StackInuse {
 		runtime.GC()
@@ -69,8 +67,8 @@ func (w *watch) settled() {
 	}
 }
 
-// held notes how much memory is in use, per operation, beyond what was when it settled:
-// heap and stacks, after a collection.
+// held notes how much memory is in use, per operation, beyond what was when it settled: heap and stacks, after a
+// collection.
 func (w *watch) held(n int) {
 	runtime.GC()
 	var m runtime.MemStats

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Allowed lists the CPUs that the calling thread may use, in ascending order. If
-// the kernel does not say, it lists those that the process had when it started.
+// Allowed lists the CPUs that the calling thread may use, in ascending order. If the kernel does not say, it lists
+// those that the process had when it started.
 func Allowed() (cpus []int) {
 	set, err := topo.Affinity(0)
 	if err != nil {
@@ -21,8 +21,8 @@ func Allowed() (cpus []int) {
 	return cpus
 }
 
-// Pair chooses two of the CPUs for two processes: the first, and the first that
-// is no hardware thread of the same core. With one CPU only, or none, ok is false.
+// Pair chooses two of the CPUs for two processes: the first, and the first that is no hardware thread of the same core.
+// With one CPU only, or none, ok is false.
 func Pair(cpus []int) (a, b int, ok bool) {
 	if len(cpus) < 2 {
 		return 0, 0, false
@@ -30,8 +30,8 @@ func Pair(cpus []int) (a, b int, ok bool) {
 	return cpus[0], Other(cpus[0], cpus), true
 }
 
-// Other chooses from cpus, which must not be empty, one for a process beside another one on CPU a: the first that is on another core, else the first other
-// hardware thread, else, if there is none but a, that.
+// Other chooses from cpus, which must not be empty, one for a process beside another one on CPU a: the first that is on
+// another core, else the first other hardware thread, else, if there is none but a, that.
 func Other(a int, cpus []int) int {
 	siblings := threadSiblings(a)
 	for _, c := range cpus {
@@ -54,12 +54,12 @@ func threadSiblings(cpu int) topo.CPUSet {
 	return set
 }
 
-// Thread ties the calling OS thread to one CPU. The caller must have locked its
-// goroutine to that thread, and end it rather than unlock it.
+// Thread ties the calling OS thread to one CPU. The caller must have locked its goroutine to that thread, and end it
+// rather than unlock it.
 func Thread(cpu int) error { return bound(topo.CPUs(cpu).Bind(0), cpu) }
 
-// Permitted says whether threads may be bound at all: nil, or the kernel's refusal. It
-// sets a mask that changes nothing, in a thread of its own.
+// Permitted reports whether threads may be bound at all: nil, or the kernel's refusal. It sets a mask that changes
+// nothing, in a thread of its own.
 func Permitted() error {
 	answer := make(chan error)
 	go func() {
@@ -73,8 +73,8 @@ func Permitted() error {
 	return <-answer
 }
 
-// Process ties every thread of this process to these CPUs, and by inheritance those to
-// come. An error means that the kernel forbids it; nothing has been bound then.
+// Process ties every thread of this process to these CPUs, and by inheritance those to come. An error means that the
+// kernel forbids it; nothing has been bound then.
 func Process(cpus ...int) error { return bound(topo.CPUs(cpus...).BindProcess(), cpus...) }
 
 func bound(err error, cpus ...int) error {

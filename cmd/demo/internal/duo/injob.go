@@ -11,10 +11,10 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// InJob says whether a process manager has started this process.
+// InJob reports whether a process manager has started this process.
 func InJob() bool { return nmad.FindLauncher().Managed }
 
-// Follows says whether this process is to follow rank 0 of the job that a process manager has started.
+// Follows reports whether this process is to follow rank 0 of the job that a process manager has started.
 func Follows() (bool, error) {
 	if !InJob() {
 		return false, nil
@@ -59,8 +59,8 @@ func (p *Pair) settle(mine, theirs *place) error {
 
 var errAlone = errors.New("the job has one process, and an experiment needs two: start it with -n 2")
 
-// joinJob makes a Pair of the ranks 0 and 1 of such a job. The others wait for its end. A World binds its VPs within what the manager
-// has left its process.
+// joinJob makes a Pair of the ranks 0 and 1 of such a job. The others wait for its end. A World binds its VPs within
+// what the manager has left its process.
 func joinJob(ctx context.Context) (_ *Pair, err error) {
 	config, err := nmad.FromEnvironment()
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
-// Many runs n further pairs of processes, all at once, and returns what each has written to its standard output, by rank. Rank k, below n,
-// has its gate to rank n+k; it runs on the CPU of this process, the other one on that of rank 1. Each makes a World of the setup and carries
-// the order out, as rank 1 does. It blocks until all have ended; once ctx is done, it kills them and fails.
+// Many runs n further pairs of processes, all at once, and returns what each has written to its standard output, by
+// rank. Rank k, below n, has its gate to rank n+k; it runs on the CPU of this process, the other one on that of rank 1.
+// Each makes a World of the setup and carries the order out, as rank 1 does. It blocks until all have ended; once ctx
+// is done, it kills them and fails.
 func (p *Pair) Many(ctx context.Context, n int, o Order) ([][]byte, error) {
 	if p.Far != "" {
 		return nil, fmt.Errorf("this starts processes on one host, and the ranks 0 and 1 are %s", p.Far)

@@ -82,8 +82,8 @@ var loopback = [2]string{"127.0.0.1", "127.0.0.1"}
 // Local is the Net of two ranks on this host.
 func Local() Net { return Net{Addrs: loopback} }
 
-// Start starts rank 1 and binds both processes to one CPU each, as far as there are two
-// and the kernel permits it. It may be called once in a process.
+// Start starts rank 1 and binds both processes to one CPU each, as far as there are two and the kernel permits it. It
+// may be called once in a process.
 func Start(ctx context.Context, cpus []int, warn func(format string, args ...any)) (*Pair, error) {
 	return StartOn(ctx, Local(), cpus, warn)
 }
@@ -248,9 +248,8 @@ func (p *Pair) kill() {
 	p.job.Kill()
 }
 
-// Follow is the whole of the second process, and of those that a process manager has started besides: it carries out orders until there are no more. Those
-// of Many carry out one.
-// act gets the World that the order's setup asks for.
+// Follow is the whole of the second process, and of those that a process manager has started besides: it carries out
+// orders until there are no more. Those of Many carry out one. act gets the World that the order's setup asks for.
 func Follow(act func(*World, *Order) error) error {
 	var e errand
 	if text := os.Getenv(envRank1); text != "" {

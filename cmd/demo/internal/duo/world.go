@@ -19,8 +19,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Setup says how one rank is set up for one measurement. Zero fields are the defaults of
-// what reads them.
+// Setup says how one rank is set up for one measurement. Zero fields are the defaults of what reads them.
 type Setup struct {
 	Driver     string        `json:"driver"` // network
 	Bare       bool          `json:"bare"`   // a link of the driver, no session and no engine
@@ -58,8 +57,8 @@ type World struct {
 // errLost: the other process is gone.
 var errLost = errors.New("the other process has ended")
 
-// Lost is the error of a loop that polls a bare link if the other process is gone. A look
-// at a flag: call it now and then.
+// Lost is the error of a loop that polls a bare link if the other process is gone. A look at a flag: call it now and
+// then.
 func (w *World) Lost() error {
 	if w.lost.Load() {
 		return errLost
@@ -81,8 +80,7 @@ func newMeeting(o *Order, host string) (net.Listener, error) {
 	return l, nil
 }
 
-// visit makes a World linked to the other process's, plays in a thread on its first VP,
-// and takes the World down.
+// visit makes a World linked to the other process's, plays in a thread on its first VP, and takes the World down.
 func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Order, lost *atomic.Bool, play func(*World) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -104,8 +102,8 @@ func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Orde
 	})
 }
 
-// Alone makes a World of this process alone, with both ends of a connection in it, plays
-// in a thread on its first VP, and takes the World down. It blocks until then.
+// Alone makes a World of this process alone, with both ends of a connection in it, plays in a thread on its first VP,
+// and takes the World down. It blocks until then.
 func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -218,8 +216,7 @@ func (w *World) open(ctx context.Context, c *Setup, rank int, meeting net.Listen
 	return nmad.Open(ctx, config)
 }
 
-// inThread plays in a thread on the first VP, or, in a plain World, here, in a goroutine
-// like any other.
+// inThread plays in a thread on the first VP, or, in a plain World, here, in a goroutine like any other.
 func (w *World) inThread(play func(*World) error) (err error) {
 	if w.Sched == nil {
 		return play(w)
@@ -231,9 +228,9 @@ func (w *World) inThread(play func(*World) error) (err error) {
 // VPs is how many there are or, in a plain World, how many CPUs Spawn has.
 func (w *World) VPs() int { return len(w.setup.CPUs) }
 
-// Spawn runs f in a thread on VP number vp or, in a plain World, in a goroutine that has an
-// OS thread of its own, bound to that CPU. join waits for its end; it may be called by a thread that may
-// block in f's way: a thread, or in a plain World a goroutine.
+// Spawn runs f in a thread on VP number vp or, in a plain World, in a goroutine that has an OS thread of its own, bound
+// to that CPU. join waits for its end; it may be called by a thread that may block in f's way: a thread, or in a plain
+// World a goroutine.
 func (w *World) Spawn(vp int, name string, f func()) (join func() error) {
 	if w.Sched != nil {
 		return w.Sched.Spawn(marcel.Attr{Name: name, VPs: marcel.OneVP(vp)}, f).Join

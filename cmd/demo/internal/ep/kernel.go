@@ -83,7 +83,7 @@ const (
 	tolerance = 1e-8 // relative, as the benchmark demands
 )
 
-// VerifyS says whether these are the published sums of class S.
+// VerifyS reports whether these are the published sums of class S.
 func VerifyS(s Sums) error {
 	if math.Abs((s.X-xS)/xS) > tolerance || math.Abs((s.Y-yS)/yS) > tolerance {
 		return fmt.Errorf("EP class S: the sums are %.15e and %.15e, published are %.15e and %.15e", s.X, s.Y, xS, yS)

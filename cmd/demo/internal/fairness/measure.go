@@ -25,9 +25,8 @@ const every = time.Millisecond
 // settling: how long the CPU-bound threads have run before anything is measured.
 const settling = 100 * time.Millisecond
 
-// Measure returns the delays of n wakes by a goroutine and of n sleeps, in
-// nanoseconds. It blocks for a little more than 2n milliseconds. An error: ctx ended,
-// or the scheduler did not start.
+// Measure returns the delays of n wakes by a goroutine and of n sleeps, in nanoseconds. It blocks for a little more
+// than 2n milliseconds. An error: ctx ended, or the scheduler did not start.
 func (c Case) Measure(ctx context.Context, cpu, n int) (wakes, sleeps []float64, err error) {
 	if c.Peer {
 		return c.measurePeer(ctx, n)

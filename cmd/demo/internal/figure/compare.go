@@ -70,8 +70,7 @@ func Compare(f *File, title, what string, sides Sides, pairs []Pair) error {
 	})
 }
 
-// ratioColumn is how far right of the axis the ratios end, in points. Beside them
-// stands the remark.
+// ratioColumn is how far right of the axis the ratios end, in points. Beside them stands the remark.
 const ratioColumn = 56
 
 // remark is what stands behind the ratio.

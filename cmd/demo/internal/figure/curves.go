@@ -21,8 +21,8 @@ type Curve struct {
 	Dashed    bool
 }
 
-// Panel is one graph: curves over a few places of the horizontal axis, which lie at
-// equal distances and carry labels, for parameters such as 0, 10, 100 have no scale.
+// Panel is one graph: curves over a few places of the horizontal axis, which lie at equal distances and carry labels,
+// for parameters such as 0, 10, 100 have no scale.
 type Panel struct {
 	X, Y   string   // what the axes show
 	Places []string // labels along X

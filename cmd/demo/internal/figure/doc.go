@@ -1,5 +1,4 @@
-// Package figure draws what the experiments measured, as SVG or PNG by the
-// file's ending.
+// Package figure draws what the experiments measured, as SVG or PNG by the file's ending.
 //
 // [Latency] draws a ping-pong: one panel with the one-way latency (median as a
 // line, minimum to 99th percentile as a band), one with the bandwidth, both
@@ -11,7 +10,6 @@
 // [Machine] draws a machine: boxes in boxes, caches as bars above those that share
 // them, and a legend.
 //
-// A [File] is claimed before the measurement, so that a path that cannot be
-// written is refused at once and not after minutes, and appears only when it is
-// whole.
+// A [File] is claimed before the measurement, so that a path that cannot be written is refused at once and not after
+// minutes, and appears only when it is whole.
 package figure

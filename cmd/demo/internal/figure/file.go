@@ -21,8 +21,8 @@ type File struct {
 	svg  bool
 }
 
-// Claim checks that a figure can be written to path: its ending, and that its
-// folder takes new files. It leaves nothing behind.
+// Claim checks that a figure can be written to path: its ending, and that its folder takes new files. It leaves nothing
+// behind.
 func Claim(path string) (*File, error) {
 	f := &File{path: path}
 	switch strings.ToLower(filepath.Ext(path)) {

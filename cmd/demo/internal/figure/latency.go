@@ -21,8 +21,8 @@ type Point struct {
 	Bandwidth float64 // 10^6 bytes per second
 }
 
-// Latency draws one ping-pong into f. Points may come in any order; there must be
-// at least one, and all figures must be positive, as logarithmic axes want.
+// Latency draws one ping-pong into f. Points may come in any order; there must be at least one, and all figures must be
+// positive, as logarithmic axes want.
 func Latency(f *File, title string, points []Point) error {
 	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
 		return p.Size < 1 || !(p.Min > 0 && p.Median > 0 && p.P99 > 0 && p.Bandwidth > 0)

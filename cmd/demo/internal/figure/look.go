@@ -58,13 +58,11 @@ func addGrid(p *plot.Plot) {
 	p.Add(g)
 }
 
-// lg is where a value lies on a logarithmic axis. The axes are linear and carry
-// logarithms: the plot library places the label of a logarithmic axis as if it
-// were linear, and reserves room for it at the wrong end.
+// lg is where a value lies on a logarithmic axis. The axes are linear and carry logarithms: the plot library places the
+// label of a logarithmic axis as if it were linear, and reserves room for it at the wrong end.
 func lg(v float64) float64 { return math.Log10(v) }
 
-// logScale lets an axis run from low to high, which may be equal; ticks gets and
-// returns plain values.
+// logScale lets an axis run from low to high, which may be equal; ticks gets and returns plain values.
 func logScale(a *plot.Axis, low, high float64, ticks func(low, high float64) []plot.Tick) {
 	if low == high {
 		low, high = low/2, high*2
@@ -94,8 +92,7 @@ func sizeTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// decadeTicks labels powers of ten; on short ranges also their double and
-// fivefold. The values between get minor ticks.
+// decadeTicks labels powers of ten; on short ranges also their double and fivefold. The values between get minor ticks.
 func decadeTicks(low, high float64) []plot.Tick {
 	short := math.Log10(high/low) < 2.5
 	var ticks []plot.Tick
@@ -115,8 +112,7 @@ func decadeTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// linearTicks labels some five multiples of 1, 2 or 5 times a power of ten, zero among
-// them if it is in the range.
+// linearTicks labels some five multiples of 1, 2 or 5 times a power of ten, zero among them if it is in the range.
 func linearTicks(low, high float64) []plot.Tick {
 	if !(high > low) {
 		return []plot.Tick{{Value: low, Label: plain(low)}}

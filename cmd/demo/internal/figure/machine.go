@@ -13,8 +13,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// maxImage bounds PNG pictures, in square points: of 160 dots to the inch, some 50
-// million pixels.
+// maxImage bounds PNG pictures, in square points: of 160 dots to the inch, some 50 million pixels.
 const maxImage = 10e6
 
 // shade is how a kind of items is drawn.
@@ -37,8 +36,7 @@ var shades = map[topo.Kind]shade{
 	topo.PU:      {rgb(0xededed), rgb(0x9a9a9a)},
 }
 
-// classShades are the colours of PUs where there are several kinds, from the most
-// economical to the fastest.
+// classShades are the colours of PUs where there are several kinds, from the most economical to the fastest.
 var classShades = []shade{
 	{rgb(0xcfe8c4), rgb(0x7fa873)},
 	{rgb(0xf6cf9c), rgb(0xc08a45)},
@@ -57,8 +55,8 @@ func classShade(class, of int) shade {
 	return shade{mix(x.fill, y.fill), mix(x.edge, y.edge)}
 }
 
-// Machine draws a machine into f: boxes in boxes, caches as bars above those that share
-// them, PUs with the system's numbers. The facts are written below.
+// Machine draws a machine into f: boxes in boxes, caches as bars above those that share them, PUs with the system's
+// numbers. The facts are written below.
 func Machine(f *File, title string, t *topo.Topology, facts []string) error {
 	m := newMachine(title, t, facts)
 	if !f.svg && float64(m.width*m.height) > maxImage {
@@ -163,8 +161,8 @@ func (m *machine) entries(t *topo.Topology) (list []entry) {
 // swatch is the width of a legend's sample.
 const swatch = vg.Length(14)
 
-// layLegend calls visit with the place of each entry, from the picture's upper left
-// corner, and returns the height of all.
+// layLegend calls visit with the place of each entry, from the picture's upper left corner, and returns the height of
+// all.
 func (m *machine) layLegend(visit func(e entry, x, y vg.Length)) vg.Length {
 	x, y := vg.Length(0), vg.Length(0)
 	for _, e := range m.legend {

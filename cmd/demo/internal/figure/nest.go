@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// A nest is an item of a machine with its place in the picture, in points. x and y
-// are those of the upper left corner; y grows downwards.
+// A nest is an item of a machine with its place in the picture, in points. x and y are those of the upper left corner;
+// y grows downwards.
 type nest struct {
 	item       *topo.Item
 	labels     []string // from the longest to the shortest
@@ -31,14 +31,13 @@ const (
 	aspect    = 1.6 // of width to height, as far as possible
 )
 
-// isBar says whether an item is drawn as a bar above those that share it, rather than as
-// a box around them.
+// isBar reports whether an item is drawn as a bar above those that share it, rather than as a box around them.
 func isBar(it *topo.Item) bool {
 	return it.Kind == topo.L3 || it.Kind == topo.L2 || it.Kind == topo.L1
 }
 
-// labelWidths are the widths that the shortest labels of each kind need: the same for all
-// of a kind, so that what is alike looks alike. width tells how wide a text is.
+// labelWidths are the widths that the shortest labels of each kind need: the same for all of a kind, so that what is
+// alike looks alike. width tells how wide a text is.
 func labelWidths(t *topo.Topology, width func(string) vg.Length) map[topo.Kind]vg.Length {
 	widths := map[topo.Kind]vg.Length{topo.PU: puWidth}
 	t.Root.Walk(func(it *topo.Item) {
@@ -72,8 +71,7 @@ func (n *nest) around(w, h vg.Length) (vg.Length, vg.Length) {
 	return w + 2*pad, barHeight + h + pad
 }
 
-// arrange breaks the children into rows: the whole should be a little wider than high,
-// and its rows full.
+// arrange breaks the children into rows: the whole should be a little wider than high, and its rows full.
 func (n *nest) arrange() {
 	best, limit := math.Inf(1), vg.Length(0)
 	for i, c := range n.children {
@@ -134,8 +132,7 @@ func extent(rows [][]*nest) (w, h vg.Length) {
 	return w, h
 }
 
-// place puts the nest at a position and stretches it to a size, which is not smaller than
-// it needs.
+// place puts the nest at a position and stretches it to a size, which is not smaller than it needs.
 func (n *nest) place(x, y, w, h vg.Length) {
 	n.x, n.y, n.w, n.h = x, y, w, h
 	if len(n.children) == 0 {

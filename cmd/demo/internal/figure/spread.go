@@ -9,16 +9,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Spread is what is drawn of one variant, in ns: the best, the quartiles, and the 99th
-// percentile of its times.
+// Spread is what is drawn of one variant, in ns: the best, the quartiles, and the 99th percentile of its times.
 type Spread struct {
 	Name                      string
 	Best, Q1, Median, Q3, P99 float64
 	Remark                    string // right of it, such as what it adds
 }
 
-// Spreads draws one row per variant into f, the first on top: a hairline from the best
-// to the 99th percentile, a bar over the quartiles, a dot at the median.
+// Spreads draws one row per variant into f, the first on top: a hairline from the best to the 99th percentile, a bar
+// over the quartiles, a dot at the median.
 func Spreads(f *File, title, axis string, rows []Spread) error {
 	low, high := math.Inf(1), 0.0
 	var names []plot.Tick

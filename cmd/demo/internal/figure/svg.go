@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// families are what a viewer may draw texts with, in this order: the font by which they were measured, two of the same widths, and
-// whatever there is.
+// families are what a viewer may draw texts with, in this order: the font by which they were measured, two of the same
+// widths, and whatever there is.
 const families = "'Liberation Sans',Arial,Helvetica,sans-serif"
 
-// svg is a canvas whose texts stay where they belong in viewers that lack the font by which they were placed: each says how
-// wide it is, so that another font is stretched to that width. So the ends of texts that are aligned to the right meet, no
-// title leaves the picture, and nothing lies on what stands beside it.
+// svg is a canvas whose texts stay where they belong in viewers that lack the font by which they were placed: each says
+// how wide it is, so that another font is stretched to that width. So the ends of texts that are aligned to the right
+// meet, no title leaves the picture, and nothing lies on what stands beside it.
 type svg struct {
 	*vgsvg.Canvas
 	widths []vg.Length // of the texts, in the order in which they were written

@@ -15,8 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/timeline"
 )
 
-// Window is the part of a timeline that a figure shows, in ns of the timeline's own
-// time. The zero value: all of it.
+// Window is the part of a timeline that a figure shows, in ns of the timeline's own time. The zero value: all of it.
 type Window struct{ From, To int64 }
 
 // Sizes in points.
@@ -47,8 +46,8 @@ type bar struct {
 	inner    bool
 }
 
-// Timeline draws the window of t into f: a row for each VP, below it what its
-// threads did without it and the messages, arrows for what leads from row to row.
+// Timeline draws the window of t into f: a row for each VP, below it what its threads did without it and the messages,
+// arrows for what leads from row to row.
 func Timeline(f *File, title string, t *timeline.Timeline, w Window) error {
 	c := &chart{w: w}
 	if err := c.arrange(t); err != nil {

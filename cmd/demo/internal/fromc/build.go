@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Build builds the command whose import path is given, which has main's function in the folder named, so that it can call from C, and
-// returns where the program is: in the user's cache, where the next call finds it ready. It takes the go command, and a C compiler; an
-// error says which of them is missing.
+// Build builds the command whose import path is given, which has main's function in the folder named, so that it can
+// call from C, and returns where the program is: in the user's cache, where the next call finds it ready. It takes the
+// go command, and a C compiler; an error says which of them is missing.
 func Build(ctx context.Context, command string) (program string, err error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", errors.New("a program that calls from C has to be built, and there is no go command in PATH: install Go, https://go.dev/dl")

@@ -30,7 +30,7 @@ import (
 	"syscall"
 )
 
-// Available says whether this program can call from C.
+// Available reports whether this program can call from C.
 const Available = true
 
 // Thread calls f on a thread that C has made, and waits until that has ended.

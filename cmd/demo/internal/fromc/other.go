@@ -2,7 +2,7 @@
 
 package fromc
 
-// Available says whether this program can call from C.
+// Available reports whether this program can call from C.
 const Available = false
 
 // Thread calls f: this program is built without C, and does not call it where that matters.

@@ -9,7 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// lockLatency is E6, and engineInPath E8: what the locks of a domain, and the engine, add to a message between two threads that are alone.
+// lockLatency is E6, and engineInPath E8: what the locks of a domain, and the engine, add to a message between two
+// threads that are alone.
 var (
 	lockLatency = Experiment{
 		Name: "E6", Lasts: 20 * time.Second, Title: "ping-pong with no lock, a coarse-grain one, fine-grain ones, one a gate",

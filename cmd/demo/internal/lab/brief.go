@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
 )
 
-// The rows in at most report.Columns columns: the conditions, which most rows share, stand above them, and what is left out
-// is in the wide table.
+// The rows in at most report.Columns columns: the conditions, which most rows share, stand above them, and what is left
+// out is in the wide table.
 
 // conditions are what stands above the rows that share it.
 func conditions(where string, probe *float64) string {

@@ -240,7 +240,7 @@ func (rk *collectiveRank) write() {
 	}
 }
 
-// examine says whether the result is right.
+// examine reports whether the result is right.
 func (rk *collectiveRank) examine() error {
 	n, rank := len(rk.in)/2, rk.comm.Rank()
 	all := rk.out[:n]

@@ -28,7 +28,8 @@ const (
 	collectiveMbps = 200
 	// collectiveGap is for how many ns the ranks compute before each part: the token bucket of the link is full then.
 	collectiveGap = 10e6
-	// longCompute times as long as the operation alone is the computation beside which its CPU time is taken: it is over before that ends.
+	// longCompute times as long as the operation alone is the computation beside which its CPU time is taken: it is
+	// over before that ends.
 	longCompute = 1.5
 	// testEvery is how many ns a peer computes between two calls of MPI_Test, where it calls it.
 	testEvery = 100e3
@@ -231,7 +232,8 @@ func (ol *overlapLab) peerCollective(ctx context.Context, m setting, operation s
 	return roundOf(lines, ol.iters)
 }
 
-// roundOf is what a peer has printed: iteration by iteration a line of each rank, with the figures that src/overlap_collectives_mpi.c names.
+// roundOf is what a peer has printed: iteration by iteration a line of each rank, with the figures that
+// src/overlap_collectives_mpi.c names.
 func roundOf(lines [][]float64, iters int) (collectiveRound, error) {
 	if len(lines) != 2*iters {
 		return nil, fmt.Errorf("a peer printed %d lines, want %d", len(lines), 2*iters)

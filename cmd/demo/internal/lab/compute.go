@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// computation is the EP kernel as a workload of experiments: the first batches of class
-// S, computed by one thread on each of some VPs.
+// computation is the EP kernel as a workload of experiments: the first batches of class S, computed by one thread on
+// each of some VPs.
 type computation struct {
 	batches int
 	sums    *ep.Sums // of the first run; the others must come to the same
@@ -56,8 +56,8 @@ func (comp *computation) run(w *duo.World, vps []int) (float64, error) {
 	return took, comp.verify(of)
 }
 
-// processCPU is the CPU time of the process so far, in ns: other processes on the same CPUs
-// do not show in it as they do in the time that passes.
+// processCPU is the CPU time of the process so far, in ns: other processes on the same CPUs do not show in it as they
+// do in the time that passes.
 func processCPU() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -66,8 +66,8 @@ func processCPU() float64 {
 	return float64(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// verify compares the sums with the published ones, or with those of the first run, if
-// not all of class S is computed: they must be the same to the last bit.
+// verify compares the sums with the published ones, or with those of the first run, if not all of class S is computed:
+// they must be the same to the last bit.
 func (comp *computation) verify(of []ep.Sums) error {
 	var all ep.Sums
 	for _, s := range of {
@@ -95,8 +95,8 @@ func (comp *computation) String() string {
 	return fmt.Sprintf("EP, %d batches of class S", comp.batches)
 }
 
-// alone measures one run in a World of its own, in which a receive over shm is pending
-// all the time if that is wanted, and puts what was polled into polls.
+// alone measures one run in a World of its own, in which a receive over shm is pending all the time if that is wanted,
+// and puts what was polled into polls.
 func (comp *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool, polls *float64) ([]float64, error) {
 	var took float64
 	setup.Driver = "shm"
@@ -109,9 +109,9 @@ func (comp *computation) alone(ctx context.Context, setup duo.Setup, vps []int, 
 	return []float64{took}, err
 }
 
-// withPending runs f while a receive from a gate is pending, if that is wanted, counts into
-// polls the engine's rounds per ms meanwhile, and then has the receive served: by what is
-// sent to the gate serve, whose other end is from or, in another process, does the same.
+// withPending runs f while a receive from a gate is pending, if that is wanted, counts into polls the engine's rounds
+// per ms meanwhile, and then has the receive served: by what is sent to the gate serve, whose other end is from or, in
+// another process, does the same.
 func withPending(w *duo.World, from, serve *nmad.Gate, wanted bool, polls *float64, f func() error) (err error) {
 	return counting(w, from, serve, wanted, func(rounds *atomic.Int64) error {
 		start := time.Now()

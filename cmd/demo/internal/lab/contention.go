@@ -18,8 +18,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// contention is what several submitters do to each other and to a poller. On two cores the
-// ratios depend on what else runs: a holder that loses its CPU stops all that spin.
+// contention is what several submitters do to each other and to a poller. On two cores the ratios depend on what else
+// runs: a holder that loses its CPU stops all that spin.
 var contention = Experiment{
 	Name:      "contention",
 	Lasts:     8 * time.Second,
@@ -112,7 +112,8 @@ func (r *ContentionRow) perTask() figure.Measure {
 	return figure.Measure{Q1: 1000 / r.Q3, Median: 1000 / r.Throughput, Q3: 1000 / r.Q1}
 }
 
-// floodAll measures all variants in turn for one number of submitters. The first row is what the others are compared with.
+// floodAll measures all variants in turn for one number of submitters. The first row is what the others are compared
+// with.
 func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters int, name, where string) (rows []ContentionRow, err error) {
 	m, err := topo.Synthetic(twoCores)
 	if err != nil {
@@ -189,14 +190,14 @@ func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters in
 
 const (
 	floodJobs = 256 // tasks of a submitter
-	// Rounds that the poller makes before it gives its CPU to the submitter there: enough for the tasks
-	// of two. After each round it would be two switches of the kernel for 64 tasks, which were
-	// 40 % of that CPU's time whatever the queue.
+	// Rounds that the poller makes before it gives its CPU to the submitter there: enough for the tasks of two. After
+	// each round it would be two switches of the kernel for 64 tasks, which were 40 % of that CPU's time whatever the
+	// queue.
 	floodRounds = 8
 )
 
-// floodOne has the submitters, in turn on CPUs a and b, put n tasks in all into the global
-// queue, each again when it has run, while a poller on CPU b runs them.
+// floodOne has the submitters, in turn on CPUs a and b, put n tasks in all into the global queue, each again when it
+// has run, while a poller on CPU b runs them.
 func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) {
 	each := max(n/submitters, 1)
 	overhead, ns := stat.ClockOverhead(), nsPerCycle()

@@ -118,7 +118,8 @@ func (cp *crowdSample) paced() float64 {
 	return cp.elapsed / float64(len(cp.ns)) * float64(cp.players) / 2
 }
 
-// hopeless is how long a message takes, one way, beyond which an entrant, ours or a peer, is not measured with more threads.
+// hopeless is how long a message takes, one way, beyond which an entrant, ours or a peer, is not measured with more
+// threads.
 const hopeless = 50 * time.Millisecond
 
 // crowdRound is one round: by number of threads. What is missing was hopeless.
@@ -132,8 +133,8 @@ func (cr *crowd) run(ctx context.Context, o Options, s *Sink) error {
 	return runCrowds(ctx, o, s, "", cr)
 }
 
-// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title; empty: the
-// name of the first. Remarks and peers of all are those of the first.
+// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title;
+// empty: the name of the first. Remarks and peers of all are those of the first.
 func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*crowd) error {
 	first := all[0]
 	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, first.remarks...)...); err != nil {
@@ -243,8 +244,8 @@ func (cr *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pai
 	return all, names
 }
 
-// peer is one of them as an entrant. One whose threads stand in each other's way for so long that a job does not end in time is
-// left out from then on.
+// peer is one of them as an entrant. One whose threads stand in each other's way for so long that a job does not end in
+// time is left out from then on.
 func (cr *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x setting, cpus string) entrant[crowdRound] {
 	var counts []string
 	for _, n := range cr.threads {

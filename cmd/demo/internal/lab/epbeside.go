@@ -63,8 +63,8 @@ func polling(us float64) map[string]string {
 	}
 }
 
-// drawPeriods draws what was added against the period, a panel for each flavour: one curve for
-// the rows that have a period, a flat one for each that has none.
+// drawPeriods draws what was added against the period, a panel for each flavour: one curve for the rows that have a
+// period, a flat one for each that has none.
 func drawPeriods(s *Sink, title string, all []Row) error {
 	if s.Plot == nil {
 		return nil

@@ -150,8 +150,9 @@ func awaitAll(s *nmad.Session) error {
 	return nil
 }
 
-// exchangeThreads has each thread of this process exchange messages with its own of the other one. They share the iterations. Of a rank of
-// the first half each calls warm when it has warmed up, and time begins when that has returned.
+// exchangeThreads has each thread of this process exchange messages with its own of the other one. They share the
+// iterations. Of a rank of the first half each calls warm when it has warmed up, and time begins when that has
+// returned.
 func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, err error) {
 	n := o.Count
 	leads := 2*w.Session.Rank() < w.Session.Size()
@@ -259,7 +260,8 @@ func (tr *trade) one(i, n int) (int, error) {
 	return tr.arrived.Len(), nil
 }
 
-// lead exchanges messages with one that follows, and returns half of the time of each. The last message is longer than agreed.
+// lead exchanges messages with one that follows, and returns half of the time of each. The last message is longer than
+// agreed.
 func (tr *trade) lead(warm func() error) ([]float64, error) {
 	tr.begin()
 	before := warmup(tr.iters)

@@ -26,8 +26,7 @@ type Experiment struct {
 
 	Network bool // Options.Driver may choose the network
 
-	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot
-	// be measured here is skipped.
+	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot be measured here is skipped.
 	Run func(ctx context.Context, o Options, s *Sink) error
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// fan is E21, and E4 with it: one sender, many threads that wait to receive. The paper's
-// receivers wait on a semaphore, and so does the second variant of ours.
+// fan is E21, and E4 with it: one sender, many threads that wait to receive. The paper's receivers wait on a semaphore,
+// and so does the second variant of ours.
 var fan = Experiment{
 	Name:      "E21",
 	Lasts:     7 * time.Second,

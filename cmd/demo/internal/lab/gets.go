@@ -168,7 +168,8 @@ func getProcesses(ctx context.Context, p *duo.Pair, size, n, iters int) ([]float
 	return []float64{float64(asm.Nanos(ended-began)) / float64(max(iters/n, 1))}, nil
 }
 
-// getsOther is the part of a process that another one has told so: rank 1, or one of many, of which the first Domains get.
+// getsOther is the part of a process that another one has told so: rank 1, or one of many, of which the first Domains
+// get.
 func getsOther(w *duo.World, o *duo.Order) error {
 	n := 0
 	if o.Kind == kindGetting && w.Session.Rank() < o.Domains {

@@ -17,21 +17,25 @@ const (
 	kernelCounts  = 20 * time.Millisecond // at least, of each share: a shorter one is computed several times
 )
 
-// kernelPair is one share of a kernel, computed with the engine off [0] and on [1], in ns: what a whole run takes at that pace.
+// kernelPair is one share of a kernel, computed with the engine off [0] and on [1], in ns: what a whole run takes at
+// that pace.
 type kernelPair struct {
 	took [2]float64 // by the slower rank
 	cpu  [2]float64 // CPU time of a process, mean of the two
 }
 
-// kernelTurns is a kernel that both ranks compute twice, while they switch the engine off and on again between the shares:
+// kernelTurns is a kernel that both ranks compute twice, while they switch the engine off and on again between the
+// shares:
 //
 //	rank 0  ....ssss│....ssss│....ssss│....ssss│     s a step that counts, . one that does not
 //	rank 1  ....ssss│....ssss│....ssss│....ssss│     │ the ranks meet, and each switches its engine
 //	engine     off      on       on      off
 //	share       1        1        2       2
 //
-// Two runs are on their way, one for either state of the engine, in the memory of one kernel. Each takes its share from where it stands, so both come to the published result.
-// The steps that do not count are of the same share. The ranks do not meet again before those that count: a wait has the engine's clock tick for 20 ms more, also where a kernel only computes.
+// Two runs are on their way, one for either state of the engine, in the memory of one kernel. Each takes its share from
+// where it stands, so both come to the published result. The steps that do not count are of the same share. The ranks
+// do not meet again before those that count: a wait has the engine's clock tick for 20 ms more, also where a kernel
+// only computes.
 type kernelTurns struct {
 	w      *duo.World
 	kernel *nas.Kernel

@@ -20,8 +20,8 @@ type wire interface {
 // latencyTag is the tag of all messages of a ping-pong: both directions, one at a time.
 const latencyTag = 1
 
-// warmup is how many exchanges precede the counted ones, and never more than those: beside
-// threads that compute one may take as long as all their slices.
+// warmup is how many exchanges precede the counted ones, and never more than those: beside threads that compute one may
+// take as long as all their slices.
 func warmup(iters int) int { return min(max(iters/10, 10), 1000, iters) }
 
 // longest bounds one round of a ping-pong, ours and the peers', and leastSamples how few it may count then:
@@ -31,8 +31,8 @@ const (
 	leastSamples = 20
 )
 
-// ping plays a ping-pong with pong and returns the one-way times, half of each
-// round trip, in ns. What comes back must be what was sent.
+// ping plays a ping-pong with pong and returns the one-way times, half of each round trip, in ns. What comes back must
+// be what was sent.
 func ping(w wire, size, iters int) ([]float64, error) {
 	return pingMany(w, latencyTag, 1, size, iters, func() {})
 }

@@ -50,7 +50,8 @@ func (k *kernelCase) problem() string { return strings.ToUpper(k.kernel) + ", cl
 
 func (k *kernelCase) label() string { return k.problem() + ", " + k.caller() }
 
-// kernelCases are the cases that have a text in their labels. The largest class takes minutes: it is among them if the text names it.
+// kernelCases are the cases that have a text in their labels. The largest class takes minutes: it is among them if the
+// text names it.
 func kernelCases(text string) (some []*kernelCase, err error) {
 	var all []*kernelCase
 	var labels []string
@@ -119,7 +120,8 @@ func (k *kernelCase) round(ctx context.Context, p *duo.Pair, shares int) (pairs 
 	return pairs, err
 }
 
-// KernelRow is one kernel, with the engine on beside off. Times are nanoseconds, of a whole run at the pace of the shares.
+// KernelRow is one kernel, with the engine on beside off. Times are nanoseconds, of a whole run at the pace of the
+// shares.
 type KernelRow struct {
 	Name      string   `json:"name"` // kernel and class
 	Caller    string   `json:"caller"`

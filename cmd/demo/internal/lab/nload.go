@@ -73,9 +73,9 @@ func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iter
 	return x, err
 }
 
-// settle waits until n threads that compute have been preempted: each has its first slice as an
-// ordinary thread, and a message that came meanwhile would wait for those that are left. From
-// then on they share the VP, behind all threads that are woken.
+// settle waits until n threads that compute have been preempted: each has its first slice as an ordinary thread, and a
+// message that came meanwhile would wait for those that are left. From then on they share the VP, behind all threads
+// that are woken.
 func settle(w *duo.World, before uint64, n int) error {
 	lost := func() int { return int(w.Sched.Stats().Total.Seizures - before) }
 	for began := time.Now(); n > 1 && lost() < n; marcel.Sleep(time.Millisecond) {

@@ -318,8 +318,8 @@ func timeIsends(ctx context.Context, n int, c isendCalls) (total, inside []float
 	return total, inside, nil
 }
 
-// rest is how long VP 1 is left alone before it counts as asleep: one that has just been woken
-// in vain may still be on its way.
+// rest is how long VP 1 is left alone before it counts as asleep: one that has just been woken in vain may still be on
+// its way.
 const rest = 300 * time.Microsecond
 
 // ready waits until VP 1 is idle and awake, or asleep, as wanted.

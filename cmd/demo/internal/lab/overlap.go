@@ -17,8 +17,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
 )
 
-// The experiments on overlap differ in what they vary. 1 is perfect, as TD09 has it; D15 prints
-// the inverse.
+// The experiments on overlap differ in what they vary. 1 is perfect, as TD09 has it; D15 prints the inverse.
 var (
 	overlapShort = Experiment{
 		Name:  "E5",

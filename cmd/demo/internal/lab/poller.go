@@ -18,8 +18,8 @@ type role struct {
 	run func() error
 }
 
-// bound runs each role on an OS thread of its own, bound to its CPU, and waits for all.
-// None begins before all are bound.
+// bound runs each role on an OS thread of its own, bound to its CPU, and waits for all. None begins before all are
+// bound.
 func bound(roles ...role) error {
 	if p := runtime.GOMAXPROCS(0); p <= len(roles) {
 		runtime.GOMAXPROCS(len(roles) + 1)
@@ -50,8 +50,8 @@ func bound(roles ...role) error {
 	return err
 }
 
-// exchange has a thread on CPU a, VP 0, submit job n times and poll until it is finished
-// each time, while another one on CPU b polls as VP 1. It returns the times in ns.
+// exchange has a thread on CPU a, VP 0, submit job n times and poll until it is finished each time, while another one
+// on CPU b polls as VP 1. It returns the times in ns.
 func exchange(q taskqueue.Queues, j *taskqueue.Job, a, b, n int) (samples []float64, err error) {
 	q.Prepare(j)
 	samples = make([]float64, 0, n)

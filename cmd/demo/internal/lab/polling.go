@@ -48,7 +48,8 @@ var getMask = Experiment{
 	Run:       runGetMask,
 }
 
-// masks are those of the paper; the first of them polls the other domains each time, the last ones every second, fourth time and so on.
+// masks are those of the paper; the first of them polls the other domains each time, the last ones every second, fourth
+// time and so on.
 var masks = []uint64{am.EachPoll, 1, 3, 7, 15, 31, 63, 127, 255, 511}
 
 // maskOf is the mask as the axis has it.

@@ -62,8 +62,8 @@ func runRemotePoll(ctx context.Context, o Options, s *Sink) error {
 	return drawSpreads(s, "1 byte, polling on the core of the application or on another", "send to notice", all)
 }
 
-// remotely sends messages to ourselves and waits until a task of the engine has received
-// them. The engine is polled here, or by a thread on the VP poller.
+// remotely sends messages to ourselves and waits until a task of the engine has received them. The engine is polled
+// here, or by a thread on the VP poller.
 func remotely(w *duo.World, poller int, block bool, iters int) (samples []float64, err error) {
 	const arrived, over = 1, 2
 	var done pioman.Completion

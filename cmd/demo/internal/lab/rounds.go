@@ -17,9 +17,8 @@ type entrant[T any] struct {
 	measure func() (T, error) // one round
 }
 
-// takeTurns measures all entrants in turn, o.Rounds times. Of the rounds only those of one regime
-// of the machine count: of[e][r] is what entrant e came to in the r-th of these, probes
-// are what the probe said before them.
+// takeTurns measures all entrants in turn, o.Rounds times. Of the rounds only those of one regime of the machine count:
+// of[e][r] is what entrant e came to in the r-th of these, probes are what the probe said before them.
 func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entrant[T]) (of [][]T, probes []float64, err error) {
 	type round struct {
 		probe float64 // ns; 0: none

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// scratch is a folder for files of this process. It vanishes with it, however it ends:
-// programs are built in the folder and run from it, so it needs a name, and a name outlives
-// a process that is killed. So a shell waits, in a process group of its own, until the pipe to it is
-// closed, which the kernel does for a process that cannot any more, and then removes the folder.
+// scratch is a folder for files of this process. It vanishes with it, however it ends: programs are built in the folder
+// and run from it, so it needs a name, and a name outlives a process that is killed. So a shell waits, in a process
+// group of its own, until the pipe to it is closed, which the kernel does for a process that cannot any more, and then
+// removes the folder.
 type scratch struct {
 	path   string
 	broom  *exec.Cmd      // nil: there is no shell

@@ -17,7 +17,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// standardSend is E24, aroundComputation E25, and receiveCall E26: how long the caller is inside a send, inside the wait for it, and inside a receive, with a worker and without.
+// standardSend is E24, aroundComputation E25, and receiveCall E26: how long the caller is inside a send, inside the
+// wait for it, and inside a receive, with a worker and without.
 var (
 	standardSend = Experiment{
 		Name: "E24", Lasts: 60 * time.Second, Title: "time inside a standard send at 100 Mbit/s: a worker beside progress inside calls only",

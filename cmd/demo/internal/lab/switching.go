@@ -12,20 +12,19 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// switching is the EP kernel computed twice by the same threads on the same LWPs, while the engine
-// is switched off and on again every few batches: this machine changes its speed by more,
-// from one second to the next, than an engine costs.
+// switching is the EP kernel computed twice by the same threads on the same LWPs, while the engine is switched off and
+// on again every few batches: this machine changes its speed by more, from one second to the next, than an engine
+// costs.
 //
 //	worker 0  ..bbbb.│..bbbb.│..bbbb..│..bbbb.│     b a batch that counts, . one that does not
 //	worker 1  ..bbbb.│..bbbb.│...bbbb.│..bbbb.│     │ all wait for all, and the engine is switched
 //	engine      off      on       on     off
 //
-// A worker takes the time of its own batches, and computes on until the others have taken
-// theirs: while time is taken no VP is idle. Batches that follow a switch do not count: an engine
-// that has just been switched on polls for a millisecond before it leaves the work to the kernel, poller
-// threads have a clock that goes on for 16 ticks, and Go's monitor, after all were idle, looks around
-// for some milliseconds, and again when 10 ms later it has found which thread sleeps. What is compared are the
-// two phases of the same batches, pair by pair.
+// A worker takes the time of its own batches, and computes on until the others have taken theirs: while time is taken
+// no VP is idle. Batches that follow a switch do not count: an engine that has just been switched on polls for a
+// millisecond before it leaves the work to the kernel, poller threads have a clock that goes on for 16 ticks, and Go's
+// monitor, after all were idle, looks around for some milliseconds, and again when 10 ms later it has found which
+// thread sleeps. What is compared are the two phases of the same batches, pair by pair.
 type switching struct {
 	work  *computation
 	setup duo.Setup // not Hooked

@@ -1,8 +1,7 @@
 package lab
 
-// twin has one measurement stand for two variants: whichever is asked first measures both,
-// the other one, in the same round, gets its part of that. Without the other it is
-// measured alone, each time.
+// twin has one measurement stand for two variants: whichever is asked first measures both, the other one, in the same
+// round, gets its part of that. Without the other it is measured alone, each time.
 func twin(measure func() (a, b []float64, err error)) (first, second func() ([]float64, error)) {
 	var kept [2][]float64
 	part := func(i int) func() ([]float64, error) {

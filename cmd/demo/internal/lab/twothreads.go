@@ -13,7 +13,8 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
-// twoThreads is E7: two threads of a process that exchange messages at the same time, under the kinds of locks that domains have.
+// twoThreads is E7: two threads of a process that exchange messages at the same time, under the kinds of locks that
+// domains have.
 var twoThreads = Experiment{
 	Name:      "E7",
 	Lasts:     30 * time.Second,
@@ -26,7 +27,8 @@ var twoThreads = Experiment{
 	Run:       runTwoThreads,
 }
 
-// What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one that waits for it.
+// What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one
+// that waits for it.
 var (
 	atLock      = regexp.MustCompile(`/nmad/internal/lock\.(\(\*(Spin|Gate|Domain)\)\.(Lock|lockSlow|TryLock|tryJoint|Unlock|unlockJoint|LockLists|UnlockLists|slow|enter|claim|release)|BackOff)$`)
 	waitsAtLock = regexp.MustCompile(`/nmad/internal/lock\.(\(\*Spin\)\.slow|BackOff)$`)

@@ -6,9 +6,8 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// A computation is a number of steps rather than a time, so that it takes longer when
-// something else has the CPU meanwhile. Each step depends on the one before. test/peers has the same
-// in C.
+// A computation is a number of steps rather than a time, so that it takes longer when something else has the CPU
+// meanwhile. Each step depends on the one before. test/peers has the same in C.
 
 // workSink keeps the compiler from leaving the steps out.
 var workSink atomic.Uint64

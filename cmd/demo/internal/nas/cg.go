@@ -52,7 +52,8 @@ type vector struct {
 	value []float64
 }
 
-// newCG makes the matrix: a sum of outer products of sparse random vectors, with weights that fall. Each rank makes all vectors, since their numbers are one sequence, and keeps its rows.
+// newCG makes the matrix: a sum of outer products of sparse random vectors, with weights that fall. Each rank makes all
+// vectors, since their numbers are one sequence, and keeps its rows.
 func newCG(c *mpi.Comm, class int) problem {
 	x := cgClasses[class]
 	g := &gradient{c: c, n: x.n, shift: x.shift, want: x.zeta}
@@ -199,7 +200,8 @@ func (g *gradient) times(part, out []float64) error {
 	return nil
 }
 
-// solve approximates z with A z = x, by steps of the method of conjugate gradients, and returns the norm of what is left of x.
+// solve approximates z with A z = x, by steps of the method of conjugate gradients, and returns the norm of what is
+// left of x.
 func (g *gradient) solve(x []float64) (residual float64, err error) {
 	clear(g.z)
 	copy(g.r, x)

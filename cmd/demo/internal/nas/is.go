@@ -78,7 +78,8 @@ func (is *integerSort) key(i int, value int32) {
 	}
 }
 
-// step changes two keys, sorts all by bucket, and finds the ranks of five. All iterations up to this one have changed keys, and no later one has, whatever other runs have done.
+// step changes two keys, sorts all by bucket, and finds the ranks of five. All iterations up to this one have changed
+// keys, and no later one has, whatever other runs have done.
 func (s *isState) step(i int) error {
 	x := isClasses[s.class]
 	i++ // the benchmark counts from 1 on
@@ -149,7 +150,8 @@ func (s *isState) verify() (string, error) {
 	return fmt.Sprintf("%d ranks of keys, and the order", s.passed), nil
 }
 
-// distribute gives each rank the keys of some buckets, about as many to each, and says how many keys there are in the buckets before its own.
+// distribute gives each rank the keys of some buckets, about as many to each, and says how many keys there are in the
+// buckets before its own.
 func (is *integerSort) distribute() (before int64, err error) {
 	x, size := isClasses[is.class], is.c.Size()
 	shift := 0

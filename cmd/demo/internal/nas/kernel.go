@@ -95,7 +95,8 @@ func (c *Course) Set(from *Course) {
 	c.next = from.next
 }
 
-// Verify says what is as published; its error says what is not. A rank calls it after the last step of the run, and before another run of the kernel takes one.
+// Verify says what is as published; its error says what is not. A rank calls it after the last step of the run, and
+// before another run of the kernel takes one.
 func (c *Course) Verify() (string, error) {
 	if n := c.Left(); n > 0 {
 		return "", c.wrong(fmt.Errorf("%d steps are left", n))

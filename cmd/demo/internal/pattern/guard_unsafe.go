@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// CheckGuard says whether something was written behind b, which must come from [New]
-// with its length unchanged. The guard is out of the slice's capacity on purpose
-// and therefore reached through a pointer; it belongs to the same allocation.
+// CheckGuard reports whether something was written behind b, which must come from [New] with its length unchanged. The
+// guard is out of the slice's capacity on purpose and therefore reached through a pointer; it belongs to the same
+// allocation.
 func CheckGuard(b []byte) error {
 	end := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	for i, c := range unsafe.Slice((*byte)(end), Guard) {

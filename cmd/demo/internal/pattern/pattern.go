@@ -14,8 +14,8 @@ const (
 	mask      = 1<<64 - 1          // multiples of step, as constants, modulo 2^64
 )
 
-// Seed names one message: the number of the row in the run, the pair of threads,
-// the direction (0: from rank 0, 1: to it) and the message's number in the row.
+// Seed names one message: the number of the row in the run, the pair of threads, the direction (0: from rank 0, 1: to
+// it) and the message's number in the row.
 func Seed(row, pair, direction, iteration int) uint64 {
 	x := uint64(row)<<48 ^ uint64(pair)<<32 ^ uint64(iteration)
 	// The finalizer of a common 64-bit mixer: any change spreads over all bits.
@@ -30,8 +30,8 @@ func Seed(row, pair, direction, iteration int) uint64 {
 // Page is what buffers are placed in, in bytes.
 const Page = 4096
 
-// New returns a buffer of that many bytes with the guard behind it; it begins offset bytes (less than Page) into a page. The guard is
-// out of the reach of append and of a driver that goes by len or cap.
+// New returns a buffer of that many bytes with the guard behind it; it begins offset bytes (less than Page) into a
+// page. The guard is out of the reach of append and of a driver that goes by len or cap.
 func New(bytes, offset int) []byte {
 	b := make([]byte, Page+bytes+Guard)
 	b = b[(offset-address(b))&(Page-1):]
@@ -59,8 +59,7 @@ func Fill(b []byte, seed uint64) {
 	}
 }
 
-// Check compares every byte of b with the message and says which is the first
-// that differs.
+// Check compares every byte of b with the message and says which is the first that differs.
 func Check(b []byte, seed uint64) error {
 	word, rest := seed, b
 	for ; len(rest) >= 32; rest = rest[32:] {

@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// A both is one pair's part, in one rank, of a row in which messages go in both directions at the same time, one each way or
-// a window each way, as in OSU's bidirectional bandwidth test.
+// A both is one pair's part, in one rank, of a row in which messages go in both directions at the same time, one each
+// way or a window each way, as in OSU's bidirectional bandwidth test.
 //
 //	rank 0                                     rank 1
 //	    |  fill, post receives                     |  fill, post receives

@@ -57,8 +57,7 @@ func (o *Options) callers() string {
 	return "threads"
 }
 
-// goroutines tells whether goroutines exchange the messages; then marcel's scheduler is
-// not started by that.
+// goroutines reports whether goroutines exchange the messages; then marcel's scheduler is not started by that.
 func (o *Options) goroutines() bool { return o.caller() != Thread }
 
 // run runs f as what exchanges messages runs, and waits for its end.
@@ -70,8 +69,8 @@ func (o *Options) run(f func()) {
 	}
 }
 
-// each runs play for each pair in a caller of its own, waits for all, and
-// returns the first error. For threads, or goroutines.
+// each runs play for each pair in a caller of its own, waits for all, and returns the first error. For threads, or
+// goroutines.
 func (o *Options) each(play func(pair int) error) error {
 	if !o.goroutines() {
 		return inThreads(o.Threads, play)
@@ -150,8 +149,8 @@ func (x *crossing) Recv(tag uint64, buf []byte) (int, error) {
 	return x.n, x.err
 }
 
-// crossings is what the callers add to a round trip, in cycles: for calls from C two crossings into C and back, since of each
-// of the four calls one half is on the way of the message. To be called once, before the rows.
+// crossings is what the callers add to a round trip, in cycles: for calls from C two crossings into C and back, since
+// of each of the four calls one half is on the way of the message. To be called once, before the rows.
 func (o *Options) crossings() (cycles int64, err error) {
 	if o.caller() != FromC {
 		return 0, nil

@@ -8,8 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// What rank 0 tells rank 1 between rows, in 8 bytes: the number of the row that
-// comes next, or that there is none.
+// What rank 0 tells rank 1 between rows, in 8 bytes: the number of the row that comes next, or that there is none.
 const noMoreRows = ^uint64(0)
 
 // announce tells rank 1 which row comes. For threads.
@@ -39,8 +38,7 @@ func awaitRow(w Wire, rows int) (row int, more bool, err error) {
 	return int(next), true, nil
 }
 
-// inThreads runs play for each pair in a thread of its own, waits for all, and
-// returns the first error. For threads.
+// inThreads runs play for each pair in a thread of its own, waits for all, and returns the first error. For threads.
 func inThreads(pairs int, play func(pair int) error) error {
 	threads := make([]marcel.Thread, pairs)
 	errs := make([]error, pairs)

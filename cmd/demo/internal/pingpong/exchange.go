@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/pattern"
 )
 
-// Wire is what an exchange needs of a gate. Send and Recv block the calling
-// thread only; different threads may call them at once with different tags.
+// Wire is what an exchange needs of a gate. Send and Recv block the calling thread only; different threads may call
+// them at once with different tags.
 type Wire interface {
 	Send(tag uint64, buf []byte) error
 	Recv(tag uint64, buf []byte) (int, error)
@@ -44,8 +44,8 @@ var errVerify = errors.New("a message arrived damaged")
 // ErrTold says that rank 1 has reported its failure to rank 0, which prints it.
 var ErrTold = errors.New("reported to rank 0")
 
-// exchange is the part of one pair of threads in one rank, for one row. It
-// allocates when it is made, not while it runs.
+// exchange is the part of one pair of threads in one rank, for one row. It allocates when it is made, not while it
+// runs.
 type exchange struct {
 	wire  Wire
 	row   int
@@ -73,7 +73,8 @@ func newExchange(w Wire, row, pair, bytes int, at Offsets) *exchange {
 	}
 }
 
-// lead is rank 0's side of the row: warm-up and then iterations. record gets the cycles of each counted round trip, outside of the timed part.
+// lead is rank 0's side of the row: warm-up and then iterations. record gets the cycles of each counted round trip,
+// outside of the timed part.
 func (x *exchange) lead(warmup, iterations int, record func(cycles int64)) error {
 	bytes := len(x.send)
 	message, answer := tag(x.pair, tagMessage), tag(x.pair, tagAnswer)

@@ -9,14 +9,14 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// InJob says whether a process manager has started this process, as one of several.
+// InJob reports whether a process manager has started this process, as one of several.
 func InJob() bool { return nmad.FindLauncher().Managed }
 
 // releaseTag is that of the message by which rank 0 lets the ranks go that have no part in the exchange.
 const releaseTag = 1 << 40
 
-// RunInJob is Run in a job that a process manager has started: its ranks 0 and 1 exchange the messages, and the others wait until
-// they are through. Only rank 0 uses the sink. It binds nothing that the manager has bound.
+// RunInJob is Run in a job that a process manager has started: its ranks 0 and 1 exchange the messages, and the others
+// wait until they are through. Only rank 0 uses the sink. It binds nothing that the manager has bound.
 func RunInJob(ctx context.Context, o Options, sink Sink) (err error) {
 	c, err := nmad.FromEnvironment()
 	if err != nil {

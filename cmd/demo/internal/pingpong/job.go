@@ -19,8 +19,9 @@ type rank1 struct {
 	shared bool // as nmad.Config.SharedCPUs, of both ranks
 }
 
-// loans is how much memory the gates need for the messages that are lent, in bytes; or what the environment says.
-// It is twice as much as all buffers have, for a gate finds a free one by its rounded length. What is not touched is not used.
+// loans is how much memory the gates need for the messages that are lent, in bytes; or what the environment says. It is
+// twice as much as all buffers have, for a gate finds a free one by its rounded length. What is not touched is not
+// used.
 func (o *Options) loans() (int, error) {
 	if os.Getenv(nmad.EnvLoans) != "" {
 		c, err := nmad.FromEnvironment()
@@ -30,8 +31,7 @@ func (o *Options) loans() (int, error) {
 	return max(nmad.DefaultLoans, 2*o.Threads*((o.Sizes.Max()+page-1)/page*page)), nil
 }
 
-// startRank1 starts this very program again, with the same arguments and its errand
-// in the environment.
+// startRank1 starts this very program again, with the same arguments and its errand in the environment.
 func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	text, err := json.Marshal(errand{
 		Options: *o, CPU: where.cpu, Apart: where.apart, Shared: where.shared, Rank0: os.Getpid(),
@@ -54,8 +54,8 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 		Env:        env,
 		Driver:     o.Driver,
 		Rendezvous: o.Listen,
-		// Each rank binds itself, to one CPU near the other's: a launcher that
-		// divides the machine among ranks would put them as far apart as it can.
+		// Each rank binds itself, to one CPU near the other's: a launcher that divides the machine among ranks would
+		// put them as far apart as it can.
 		Unbound: true,
 		Warn:    func(text string) { sink.Warn("%s", text) },
 	})

@@ -97,8 +97,7 @@ func (o *Options) Validate() error {
 	return o.checkCaller()
 }
 
-// iterations is how often a message of that size is exchanged, or a window of such sent,
-// without warm-up.
+// iterations is how often a message of that size is exchanged, or a window of such sent, without warm-up.
 func (o *Options) iterations(bytes int) int {
 	n := o.Iters
 	if o.Warmup > 0 {

@@ -17,8 +17,7 @@ type place struct {
 	shared bool // one CPU for both, or other processes use theirs
 }
 
-// choosePlace looks for two CPUs, and says once if there is one only, or if binding
-// is forbidden.
+// choosePlace looks for two CPUs, and says once if there is one only, or if binding is forbidden.
 func choosePlace(warn func(format string, args ...any)) place {
 	cpus := binding.Allowed()
 	a, b, two := binding.Pair(cpus)

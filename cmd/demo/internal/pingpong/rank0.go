@@ -13,8 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Sink is where Run puts what it has to say. All are called from one goroutine,
-// Step excepted, which may be called from several threads and must not block.
+// Sink is where Run puts what it has to say. All are called from one goroutine, Step excepted, which may be called from
+// several threads and must not block.
 type Sink struct {
 	Warn  func(format string, args ...any)                // what limits this run
 	Begin func(m report.Machine, remarks ...string) error // once, before the first row
@@ -32,9 +32,8 @@ const (
 	causeWait    = 500 * time.Millisecond // for the reason of a failure that was seen first elsewhere
 )
 
-// Run is rank 0: it starts rank 1, runs all rows and ends rank 1. It blocks until
-// then; when ctx ends it kills rank 1 and returns ctx's cause. It configures the
-// default scheduler and binds this process, so it can run once in a process.
+// Run is rank 0: it starts rank 1, runs all rows and ends rank 1. It blocks until then; when ctx ends it kills rank 1
+// and returns ctx's cause. It configures the default scheduler and binds this process, so it can run once in a process.
 func Run(ctx context.Context, o Options, sink Sink) error {
 	where := choosePlace(sink.Warn)
 	probe, err := where.probe()
@@ -167,8 +166,7 @@ func leadRows(ctx context.Context, o *Options, where *place, sink Sink, gate *nm
 	return err
 }
 
-// watch waits for the end of lead, of rank 1, or of ctx, whichever is first, and
-// says what the run came to.
+// watch waits for the end of lead, of rank 1, or of ctx, whichever is first, and says what the run came to.
 func (c *rank1) watch(ctx context.Context, ended <-chan error) error {
 	select {
 	case err := <-ended:

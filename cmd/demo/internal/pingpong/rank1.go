@@ -14,8 +14,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// envRank1 carries the errand of the second process, as JSON. It is set by rank 0
-// for its child and means nothing to others.
+// envRank1 carries the errand of the second process, as JSON. It is set by rank 0 for its child and means nothing to
+// others.
 const envRank1 = "PM2_DEMO_RANK1"
 
 // errand is what rank 1 must know before it can talk to rank 0.
@@ -32,9 +32,8 @@ func (e *errand) place() place { return place{cpu: e.CPU, apart: e.Apart, shared
 // IsRank1 says whether this process was started by Run as its second process.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
-// The launcher has the kernel kill its children when it dies itself. Ours would
-// rather be told, so that it can say why it ends. The request holds for the main
-// thread, on which init functions run.
+// The launcher has the kernel kill its children when it dies itself. Ours would rather be told, so that it can say why
+// it ends. The request holds for the main thread, on which init functions run.
 func init() {
 	if IsRank1() {
 		// An error leaves us with SIGKILL.
@@ -42,8 +41,8 @@ func init() {
 	}
 }
 
-// RunRank1 is the whole of the second process. It blocks until rank 0 has no more
-// rows, or is gone. ErrTold: it failed, and rank 0 knows why.
+// RunRank1 is the whole of the second process. It blocks until rank 0 has no more rows, or is gone. ErrTold: it failed,
+// and rank 0 knows why.
 func RunRank1() error {
 	var e errand
 	if err := json.Unmarshal([]byte(os.Getenv(envRank1)), &e); err != nil {

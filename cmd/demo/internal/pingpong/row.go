@@ -54,8 +54,8 @@ func (r Row) Line() string {
 		r.Size, r.Iters, r.Min/1e3, r.Median/1e3, r.P99/1e3, r.Bandwidth, probe)
 }
 
-// WindowRow is one size with windows. All times are per message: a window's, from its first
-// send until the answer to its last message, divided by the messages in it.
+// WindowRow is one size with windows. All times are per message: a window's, from its first send until the answer to
+// its last message, divided by the messages in it.
 type WindowRow struct {
 	Name      string   `json:"name"`
 	Size      int      `json:"size"`   // bytes

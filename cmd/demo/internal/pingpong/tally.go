@@ -65,8 +65,8 @@ func (s *samples) flush() {
 	s.to.shown = now
 }
 
-// oneWay returns the quantile (0 to 100) of the time of one message in nanoseconds: one
-// way, of a round trip; its share, of a window.
+// oneWay returns the quantile (0 to 100) of the time of one message in nanoseconds: one way, of a round trip; its
+// share, of a window.
 func (t *tally) oneWay(quantile float64) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,8 +15,7 @@ type Trace struct {
 	Files  [2]string `json:"files"`  // where each rank leaves its timeline
 }
 
-// record begins to trace this rank, if that was asked for. The function that it
-// returns ends that and leaves the file.
+// record begins to trace this rank, if that was asked for. The function that it returns ends that and leaves the file.
 func (o *Options) record(rank int) (end func() error, err error) {
 	if o.Trace == nil {
 		return func() error { return nil }, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// A flow is one pair's part, in one rank, of a row with windows: many messages under
-// way at once, in one direction, as in OSU's bandwidth test.
+// A flow is one pair's part, in one rank, of a row with windows: many messages under way at once, in one direction, as
+// in OSU's bandwidth test.
 //
 //	rank 0                                     rank 1
 //	    fill the buffer
@@ -20,9 +20,9 @@ import (
 //	    |  <------------------ answer(i) --------  |  empty
 //	 t1 |                                             check the buffer
 //
-// A sample is t1 - t0 divided by the window. All messages of a window are sent from one
-// buffer and received into one, as that test has it: the bytes and the length of each are
-// checked as far as that goes, the length of every one, the bytes of what the window left.
+// A sample is t1 - t0 divided by the window. All messages of a window are sent from one buffer and received into one,
+// as that test has it: the bytes and the length of each are checked as far as that goes, the length of every one, the
+// bytes of what the window left.
 type flow struct {
 	*exchange
 	many many

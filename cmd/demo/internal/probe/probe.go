@@ -24,8 +24,7 @@ const NearLimit = 120
 // ErrBusy says that one of the two CPUs was not free for the probe.
 var ErrBusy = errors.New("a CPU was not free for the core-to-core probe")
 
-// A line is the word on a cache line of its own; 128 bytes because neighbouring
-// lines are fetched in pairs.
+// A line is the word on a cache line of its own; 128 bytes because neighbouring lines are fetched in pairs.
 type line struct {
 	_    [128]byte
 	word atomic.Uint64 // the pinger writes odd values, the ponger even ones
@@ -33,12 +32,11 @@ type line struct {
 	over atomic.Bool // the pinger writes, the ponger reads; not in word, where an answer could overwrite it
 }
 
-// Near says whether a figure belongs to the regime of nearby cores.
+// Near reports whether a figure belongs to the regime of nearby cores.
 func Near(ns float64) bool { return ns < NearLimit }
 
-// Measure returns the time of one cache line one way between CPUs a and b, in
-// nanoseconds. It blocks for 1 to 3 ms (at most about half a second, on
-// ErrBusy) and keeps both CPUs busy meanwhile. It needs two Ps.
+// Measure returns the time of one cache line one way between CPUs a and b, in nanoseconds. It blocks for 1 to 3 ms (at
+// most about half a second, on ErrBusy) and keeps both CPUs busy meanwhile. It needs two Ps.
 func Measure(a, b int) (ns float64, err error) {
 	if a == b {
 		return 0, fmt.Errorf("probe: CPU %d has no distance to itself", a)
@@ -48,8 +46,7 @@ func Measure(a, b int) (ns float64, err error) {
 		defer runtime.GOMAXPROCS(p)
 	}
 	var l line
-	// The goroutines end locked, and their OS threads with them, so that no
-	// narrowed mask stays behind.
+	// The goroutines end locked, and their OS threads with them, so that no narrowed mask stays behind.
 	bound, start := make(chan error, 2), make(chan bool, 2)
 	on := func(cpu int, run func()) {
 		runtime.LockOSThread()

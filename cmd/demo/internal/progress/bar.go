@@ -31,8 +31,7 @@ type Bar struct {
 	once  sync.Once
 }
 
-// New starts a bar of that many steps on stderr if that is a terminal. out is
-// where the results go.
+// New starts a bar of that many steps on stderr if that is a terminal. out is where the results go.
 func New(total int64, out io.Writer, stderr *os.File) *Bar {
 	b := &Bar{out: out}
 	fd := int(stderr.Fd())
@@ -70,8 +69,7 @@ func (b *Bar) start(total int64, f *frames, width int) {
 	go b.follow()
 }
 
-// remaining says how long the rest will take if it goes on as before: nothing as
-// long as it cannot be told.
+// remaining says how long the rest will take if it goes on as before: nothing as long as it cannot be told.
 func remaining(done, total int64, elapsed time.Duration) string {
 	if done <= 0 || done > total {
 		return ""
@@ -83,8 +81,7 @@ func remaining(done, total int64, elapsed time.Duration) string {
 // Label says what is being done now.
 func (b *Bar) Label(text string) { b.label.Store(&text) }
 
-// Add says that n more steps are done. It is one atomic addition, fit for threads
-// that must not wait in a channel.
+// Add says that n more steps are done. It is one atomic addition, fit for threads that must not wait in a channel.
 func (b *Bar) Add(n int64) { b.steps.Add(n) }
 
 // follow moves the bar after the steps.
@@ -101,8 +98,8 @@ func (b *Bar) follow() {
 	}
 }
 
-// Write prints results, above the bar if there is one. It implements io.Writer,
-// so that reports can be written through it.
+// Write prints results, above the bar if there is one. It implements io.Writer, so that reports can be written through
+// it.
 func (b *Bar) Write(text []byte) (int, error) {
 	if b.frame == nil {
 		return b.out.Write(text)

@@ -1,7 +1,7 @@
 // Package progress shows how far an experiment is, on a terminal only.
 //
-// The bar lives on stderr and nowhere else. If stdout is the same terminal, the
-// rows of the table are printed above the bar:
+// The bar lives on stderr and nowhere else. If stdout is the same terminal, the rows of the table are printed above the
+// bar:
 //
 //	row                          Print removes the bar,
 //	row                          writes the row to stdout,

@@ -1,3 +1,2 @@
-// Package protocols explains which protocol a message takes, and measures the rails that
-// decide it.
+// Package protocols explains which protocol a message takes, and measures the rails that decide it.
 package protocols

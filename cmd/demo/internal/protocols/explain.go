@@ -18,8 +18,8 @@ type Options struct {
 	Save    string // file for what was measured; empty: none
 }
 
-// Explain prints which messages take which protocol over a driver, as this machine, the
-// environment and, if asked to, a measurement have it.
+// Explain prints which messages take which protocol over a driver, as this machine, the environment and, if asked to, a
+// measurement have it.
 func Explain(ctx context.Context, o Options, w io.Writer) error {
 	base, err := nmad.FromEnvironment()
 	if err != nil {

@@ -27,8 +27,8 @@ type Machine struct {
 	Commit  string   `json:"commit"`   // "unknown" outside of a repository
 }
 
-// Detect describes this machine. cores is the number of usable CPUs, which the
-// caller knows from before it bound itself.
+// Detect describes this machine. cores is the number of usable CPUs, which the caller knows from before it bound
+// itself.
 func Detect(cores int, probeNS float64) Machine {
 	return Machine{
 		CPU:     cpuName(),
@@ -66,9 +66,8 @@ func kernelRelease() string {
 	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// Commit is the revision that this binary was built from. `go run` and
-// -buildvcs=false leave it out; then, and only if the working directory lies in
-// a checkout of this module, git is asked, and the answer says so by its suffix.
+// Commit is the revision that this binary was built from. `go run` and -buildvcs=false leave it out; then, and only if
+// the working directory lies in a checkout of this module, git is asked, and the answer says so by its suffix.
 func Commit() string {
 	revision, modified := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -14,8 +14,8 @@ type Report struct {
 	Skipped    []Skip  `json:"skipped"`
 }
 
-// Row is one measured row: a struct whose fields have JSON tags and are strings,
-// integers, floats, booleans or pointers to such (nil: not measured).
+// Row is one measured row: a struct whose fields have JSON tags and are strings, integers, floats, booleans or pointers
+// to such (nil: not measured).
 type Row interface {
 	// Head is the table's heading, one or more lines, the same for all rows.
 	Head() string

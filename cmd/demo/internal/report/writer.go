@@ -119,7 +119,8 @@ func (w *tableWriter) remark(text string) string {
 	return Wrap(text, "# ", "#   ") + "\n"
 }
 
-// Wrap breaks a text between its words into lines of at most Columns, of which the first begins with first, the others with rest.
+// Wrap breaks a text between its words into lines of at most Columns, of which the first begins with first, the others
+// with rest.
 func Wrap(text, first, rest string) string {
 	var b strings.Builder
 	b.WriteString(first)
@@ -141,8 +142,8 @@ func Wrap(text, first, rest string) string {
 	return b.String()
 }
 
-// Fit breaks the lines of a text that are longer than Columns between their words. What follows stands below the beginning of
-// the last column, or, where that leaves it little room, on lines of its own.
+// Fit breaks the lines of a text that are longer than Columns between their words. What follows stands below the
+// beginning of the last column, or, where that leaves it little room, on lines of its own.
 func Fit(text string) string {
 	const indent, narrow = "      ", 40 // fewer letters than that are little room
 	var b strings.Builder
@@ -167,8 +168,8 @@ func Fit(text string) string {
 	return b.String()
 }
 
-// fold breaks a line of columns where two of them meet, as far to the right as is allowed; what follows goes behind begin
-// in the next line.
+// fold breaks a line of columns where two of them meet, as far to the right as is allowed; what follows goes behind
+// begin in the next line.
 func (w *tableWriter) fold(line, begin string) string {
 	if w.wide || len(line) <= Columns {
 		return line + "\n"

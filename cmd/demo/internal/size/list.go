@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Max is the largest size, in bytes: 1 GiB. Each process holds two buffers of
-// the largest size for each pair of threads.
+// Max is the largest size, in bytes: 1 GiB. Each process holds two buffers of the largest size for each pair of
+// threads.
 const Max = 1 << 30
 
 // maxItems bounds a list, so that a typing error cannot ask for days of work.
@@ -85,8 +85,7 @@ func (l *List) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads what encoding/json writes: a list of numbers. Without it the
-// text form above would be expected.
+// UnmarshalJSON reads what encoding/json writes: a list of numbers. Without it the text form above would be expected.
 func (l *List) UnmarshalJSON(text []byte) error {
 	var sizes []int
 	if err := json.Unmarshal(text, &sizes); err != nil {
@@ -119,8 +118,7 @@ func (l List) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Format writes one size with the largest suffix that keeps it exact: 4096 is
-// "4K", 1000 is "1000".
+// Format writes one size with the largest suffix that keeps it exact: 4096 is "4K", 1000 is "1000".
 func Format(bytes int) string {
 	for _, u := range []struct {
 		shift  int

@@ -6,9 +6,9 @@ import "slices"
 // of which the common values touch some lines.
 const fine = 4096
 
-// Counts keeps samples of a short interval as how often each value came. A list of them grows by a line of the
-// cache for every eight, and the thread that takes the samples waits for these lines: what is measured next would pay for it. The
-// few samples that are too large for a count are kept one by one. Not safe for concurrent use.
+// Counts keeps samples of a short interval as how often each value came. A list of them grows by a line of the cache
+// for every eight, and the thread that takes the samples waits for these lines: what is measured next would pay for it.
+// The few samples that are too large for a count are kept one by one. Not safe for concurrent use.
 type Counts struct {
 	of    [fine]uint32
 	above []int64

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Quantile interpolates linearly between the two samples around q (0 to 1). It is
-// 0 of none. values may be in any order, and stays as it is.
+// Quantile interpolates linearly between the two samples around q (0 to 1). It is 0 of none. values may be in any
+// order, and stays as it is.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -32,9 +32,9 @@ func MidMean(values []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// MedianWithin is a confidence interval for the median of what values are a sample of: two
-// of the values, as close together as they may be for it to lie between them with at
-// least that probability, whatever the distribution. ok: there are enough values for one.
+// MedianWithin is a confidence interval for the median of what values are a sample of: two of the values, as close
+// together as they may be for it to lie between them with at least that probability, whatever the distribution. ok:
+// there are enough values for one.
 func MedianWithin(values []float64, probability float64) (low, high float64, ok bool) {
 	n := len(values)
 	// How many of n values lie below the median is binomial. tail is the probability of at most k.

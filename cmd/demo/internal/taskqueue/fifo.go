@@ -11,9 +11,8 @@ var ErrFull = errors.New("the global ring is full")
 // ringSize is a power of two.
 const ringSize = 1 << 12
 
-// FIFO is one global lock-free queue: Dmitry Vyukov's bounded ring, in which a cell's
-// number says whose turn it is. Submitters and pollers each exchange one index;
-// a poller that comes too late for it tries the next.
+// FIFO is one global lock-free queue: Dmitry Vyukov's bounded ring, in which a cell's number says whose turn it is.
+// Submitters and pollers each exchange one index; a poller that comes too late for it tries the next.
 type FIFO struct {
 	touch Touch
 

@@ -10,8 +10,8 @@ import (
 // apart keeps words that different processors write on different lines.
 const apart = 128
 
-// Job is an empty task, or one with a Run, that is run once for each Submit. It must not be
-// copied, nor submitted again before it is Finished.
+// Job is an empty task, or one with a Run, that is run once for each Submit. It must not be copied, nor submitted again
+// before it is Finished.
 type Job struct {
 	CPUs topo.CPUSet // near which; empty: anywhere
 	Run  func()      // nil: nothing to do
@@ -39,8 +39,8 @@ func (j *Job) run(touch Touch) {
 	j.finished.Store(1)
 }
 
-// Queues is a way to hand jobs to pollers. Submit and Poll may be called by any number of
-// threads, Poll by one for each VP.
+// Queues is a way to hand jobs to pollers. Submit and Poll may be called by any number of threads, Poll by one for each
+// VP.
 type Queues interface {
 	Name() string
 	// Prepare must be called once for each job, when its CPUs and Run are set.
@@ -49,7 +49,7 @@ type Queues interface {
 	Submit(j *Job) error
 	// Poll makes a round of a VP.
 	Poll(vp int)
-	// Finished tells whether a submitted job has run. Once it has told so it may be submitted again.
+	// Finished reports whether a submitted job has run. Once it has told so it may be submitted again.
 	Finished(j *Job) bool
 	// Close ends it, when no job is submitted and no thread polls any more.
 	Close() error

@@ -2,9 +2,8 @@ package taskqueue
 
 import "github.com/pm2-go/pm2/sched/topo"
 
-// Levels is a queue under a spinlock for each item of the pruned topology; a poller goes
-// through all from its leaf to the root every round, as TD09's Algorithm 1 does (with the
-// next task fetched inside the loop, and a bounded round).
+// Levels is a queue under a spinlock for each item of the pruned topology; a poller goes through all from its leaf to
+// the root every round, as TD09's Algorithm 1 does (with the next task fetched inside the loop, and a bounded round).
 type Levels struct {
 	t    *topo.Topology
 	of   map[*topo.Item]*locked

@@ -7,9 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Steps that an access takes in a simulation: of a line that is in the own cache, comes from
-// a processor of the same part of the machine, or from another part. Only their order matters: they
-// decide which comes when.
+// Steps that an access takes in a simulation: of a line that is in the own cache, comes from a processor of the same
+// part of the machine, or from another part. Only their order matters: they decide which comes when.
 const (
 	hitSteps  = 1
 	nearSteps = 20
@@ -34,8 +33,8 @@ type line struct {
 	last int    // the core that wrote it last
 }
 
-// Machine is a simulated machine of at most 64 PUs: its processors are coroutines, of which
-// always the one runs whose clock is behind, up to its next access.
+// Machine is a simulated machine of at most 64 PUs: its processors are coroutines, of which always the one runs whose
+// clock is behind, up to its next access.
 type Machine struct {
 	t   *topo.Topology
 	vps []*processor
@@ -143,9 +142,8 @@ func (m *Machine) pause() {
 // settle is how many rounds VP 0 makes first: the tree learns meanwhile which VPs poll.
 const settle = 100
 
-// Serve has VP 0 submit job n times, each time when the last one is finished, and every VP
-// of the machine poll all the time, VP 0 while it waits. What the first quarter does is
-// not counted.
+// Serve has VP 0 submit job n times, each time when the last one is finished, and every VP of the machine poll all the
+// time, VP 0 while it waits. What the first quarter does is not counted.
 func (m *Machine) Serve(q Queues, j *Job, n int) (Counts, error) {
 	ended := false
 	var failed error

@@ -25,8 +25,8 @@ type Process struct {
 	Command string // its program, without the folder, and the arguments
 }
 
-// Processes lists the processes of the caller that serve their counters where the environment of some process says, by pid. Those
-// that serve them at a path of their own choice are not found.
+// Processes lists the processes of the caller that serve their counters where the environment of some process says, by
+// pid. Those that serve them at a path of their own choice are not found.
 func Processes() (all []Process) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	asked := map[string]bool{}

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Label is an item's name and number, such as "NUMA 1": the number is the operating
-// system's, or there is none. A level-1 cache is called L1d, for it is the one for data.
+// Label is an item's name and number, such as "NUMA 1": the number is the operating system's, or there is none. A
+// level-1 cache is called L1d, for it is the one for data.
 func Label(it *topo.Item) string {
 	switch it.Kind {
 	case topo.Machine, topo.L3, topo.L2:
@@ -55,7 +55,7 @@ func writeItem(b *strings.Builder, t *topo.Topology, it *topo.Item, indent strin
 	}
 }
 
-// hybrid says whether there are several kinds of CPUs.
+// hybrid reports whether there are several kinds of CPUs.
 func hybrid(t *topo.Topology) bool {
 	for _, pu := range t.PUs() {
 		if pu.Efficiency != t.PUs()[0].Efficiency {

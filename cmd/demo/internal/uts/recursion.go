@@ -1,7 +1,7 @@
 package uts
 
-// Team is what a recursive count is written over: S is what a task of it keeps, for
-// the tasks that it starts and for the one that started it.
+// Team is what a recursive count is written over: S is what a task of it keeps, for the tasks that it starts and for
+// the one that started it.
 type Team[S any] interface {
 	*S
 	Start(parent *S, t Task) // runs t, whose this is
@@ -9,9 +9,9 @@ type Team[S any] interface {
 	Join(parent *S)          // returns when this one's task, or all that parent has started, has ended
 }
 
-// Recursion counts a tree as one writes it down: the size of a node is one, and the
-// sizes of its children. A task for each child that has children, the other children
-// in place; then the task waits for those it has started, and adds up what they found.
+// Recursion counts a tree as one writes it down: the size of a node is one, and the sizes of its children. A task for
+// each child that has children, the other children in place; then the task waits for those it has started, and adds up
+// what they found.
 type Recursion[S any, T Team[S]] struct {
 	Node
 	children int32

@@ -5,9 +5,9 @@ import "sync/atomic"
 // Task is what a Search asks to be run.
 type Task interface{ Run() }
 
-// Search counts a tree with one task per node, as a program does that knows nothing
-// of the tree beforehand. A node's task makes those of its children and ends; the thread that
-// ends last below a node hands the size of that subtree up. No task ever waits.
+// Search counts a tree with one task per node, as a program does that knows nothing of the tree beforehand. A node's
+// task makes those of its children and ends; the thread that ends last below a node hands the size of that subtree up.
+// No task ever waits.
 type Search struct {
 	tree    *Tree
 	spawn   func(Task)
@@ -15,8 +15,7 @@ type Search struct {
 	InPlace bool // nodes without children get no task of their own: their parent counts them
 }
 
-// NewSearch prepares a search in which spawn starts the tasks; done gets the tree's
-// size from the last of them.
+// NewSearch prepares a search in which spawn starts the tasks; done gets the tree's size from the last of them.
 func NewSearch(t *Tree, spawn func(Task), done func(size int64)) *Search {
 	return &Search{tree: t, spawn: spawn, done: done}
 }

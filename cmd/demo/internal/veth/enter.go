@@ -13,7 +13,7 @@ import (
 // envInside marks the process that Enter starts.
 const envInside = "PM2_DEMO_VETH"
 
-// Inside says whether this process is the one that Enter started.
+// Inside reports whether this process is the one that Enter started.
 func Inside() bool { return os.Getenv(envInside) != "" }
 
 // Missing is why no link can be made here; nil: it can.
@@ -31,8 +31,8 @@ func Missing() error {
 	return nil
 }
 
-// Enter runs this command line again in a network namespace of its own and returns its exit
-// status. It ends with this process; when ctx ends it is interrupted.
+// Enter runs this command line again in a network namespace of its own and returns its exit status. It ends with this
+// process; when ctx ends it is interrupted.
 func Enter(ctx context.Context) (status int, err error) {
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()

@@ -34,8 +34,7 @@ const (
 // administrator has chosen for the machine does not matter.
 const congestion = "reno"
 
-// Link is two hosts and the link between them: this process is on the first one. Not for
-// concurrent use.
+// Link is two hosts and the link between them: this process is on the first one. Not for concurrent use.
 type Link struct {
 	space *os.File // the other host's network namespace, which lives as long as this is open
 	do    chan func()

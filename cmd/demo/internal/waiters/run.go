@@ -11,10 +11,9 @@ import (
 	pio "github.com/pm2-go/pm2/pioman/io"
 )
 
-// Run has n goroutines wait at an engine for messages of one byte, each at a socket of its own, for a time, while so many
-// threads compute as run is to be called for at once (it runs a function as one), and
-// returns what the engine then says about itself, with the goroutines still waiting. It ends early, with
-// the context's error, if ctx does.
+// Run has n goroutines wait at an engine for messages of one byte, each at a socket of its own, for a time, while so
+// many threads compute as run is to be called for at once (it runs a function as one), and returns what the engine then
+// says about itself, with the goroutines still waiting. It ends early, with the context's error, if ctx does.
 func Run(ctx context.Context, threads int, run func(func()), e *pioman.Engine, n int, limit time.Duration) (x pioman.Explanation, err error) {
 	r, err := pio.NewReactor(e)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Run keeps s busy until ctx is done: a pair that plays ping-pong, a fan of
-// workers every now and then, a stage that waits for a slow reader (Blocking), a
-// sleeper, and a thread that computes past its slice. It blocks until all of its
+// Run keeps s busy until ctx is done: a pair that plays ping-pong, a fan of workers every now and then, a stage that
+// waits for a slow reader (Blocking), a sleeper, and a thread that computes past its slice. It blocks until all of its
 // threads have ended, some ten milliseconds after ctx.
 func Run(ctx context.Context, s *sched.Scheduler) {
 	var over atomic.Bool

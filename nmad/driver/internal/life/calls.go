@@ -52,7 +52,7 @@ func (c *inFlight) close() {
 	}
 }
 
-// enter says whether a call may go on.
+// enter reports whether a call may go on.
 func (n *callCount) enter() bool {
 	if n.state.Add(2)&1 == 0 {
 		return true

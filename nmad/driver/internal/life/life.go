@@ -30,7 +30,7 @@ func (l *Life) Init(driver string, rank int, free func()) {
 	l.Name, l.Rank, l.calls = driver, rank, newInFlight(free)
 }
 
-// Enter says whether a call may go on; its caller then calls Leave. It costs one atomic addition.
+// Enter reports whether a call may go on; its caller then calls Leave. It costs one atomic addition.
 func (l *Life) Enter(as Caller) bool { return l.calls.counts[as].enter() }
 
 // Leave ends what Enter began.

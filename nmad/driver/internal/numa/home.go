@@ -37,7 +37,7 @@ func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Place {
 	}
 }
 
-// isSingle says whether at most one node has memory.
+// isSingle reports whether at most one node has memory.
 func isSingle(t *topo.Topology) bool {
 	n := len(t.At(topo.NUMA))
 	for _, it := range t.Outside {

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Take makes the socket of a Go connection ours: a duplicate of the
-// descriptor, non-blocking and close-on-exec, of which Go's poller knows
-// nothing, once c is closed, which is the caller's to do. The socket lives on in the duplicate.
+// Take makes the socket of a Go connection ours: a duplicate of the descriptor, non-blocking and close-on-exec, of
+// which Go's poller knows nothing, once c is closed, which is the caller's to do. The socket lives on in the duplicate.
 func Take(c syscall.Conn) (int, error) {
 	rc, err := c.SyscallConn()
 	if err != nil {
@@ -18,8 +17,7 @@ func Take(c syscall.Conn) (int, error) {
 	}
 	fd := -1
 	if cerr := rc.Control(func(old uintptr) {
-		// 3 and up, so that a program with closed standard streams does not
-		// print into our socket.
+		// 3 and up, so that a program with closed standard streams does not print into our socket.
 		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
 	}); cerr != nil {
 		err = cerr
@@ -43,8 +41,7 @@ func Close(fds ...int) {
 	}
 }
 
-// Interest puts fd into the epoll set ep, or changes what is waited for.
-// Level triggered.
+// Interest puts fd into the epoll set ep, or changes what is waited for. Level triggered.
 func Interest(ep, op, fd int, events uint32) error {
 	return unix.EpollCtl(ep, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Send writes p to a socket: as much as there is room for, without waiting and
-// without a SIGPIPE. EINTR does not come up: a call that never sleeps is not
-// interrupted. p must be on the heap and not empty.
+// Send writes p to a socket: as much as there is room for, without waiting and without a SIGPIPE. EINTR does not come
+// up: a call that never sleeps is not interrupted. p must be on the heap and not empty.
 func Send(fd int, p []byte) (int, syscall.Errno) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
 		uintptr(len(p)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
@@ -20,9 +19,8 @@ func Send(fd int, p []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Recv reads what has arrived on a socket, at most len(p) bytes, without
-// waiting. 0 and no error is the end of the stream. p must be on the heap and
-// not empty.
+// Recv reads what has arrived on a socket, at most len(p) bytes, without waiting. 0 and no error is the end of the
+// stream. p must be on the heap and not empty.
 func Recv(fd int, p []byte) (int, syscall.Errno) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
 		uintptr(len(p)), unix.MSG_DONTWAIT, 0, 0)
@@ -53,17 +51,16 @@ func (p *Pair) SendPair(fd int, a, b []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Bell is what Ring, Quiet and HungUp need in memory: the kernel writes here,
-// so it is part of a structure on the heap. One caller at a time.
+// Bell is what Ring, Quiet and HungUp need in memory: the kernel writes here, so it is part of a structure on the heap.
+// One caller at a time.
 type Bell struct {
 	count [8]byte
 	poll  unix.PollFd
 	zero  unix.Timespec
 }
 
-// Ring adds one to an eventfd. The counter is never full, since one ring in it
-// is enough and its owner empties it; should a hostile peer fill it, the ring
-// is not needed either.
+// Ring adds one to an eventfd. The counter is never full, since one ring in it is enough and its owner empties it;
+// should a hostile peer fill it, the ring is not needed either.
 func (b *Bell) Ring(eventfd int) syscall.Errno {
 	binary.NativeEndian.PutUint64(b.count[:], 1)
 	_, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(eventfd), uintptr(unsafe.Pointer(&b.count)), 8)
@@ -79,8 +76,7 @@ func (b *Bell) Quiet(eventfd int) {
 	_, _, _ = unix.RawSyscall(unix.SYS_READ, uintptr(eventfd), uintptr(unsafe.Pointer(&b.count)), 8)
 }
 
-// HungUp says whether the other end of a socket is closed, whatever bytes may
-// be left to read.
+// HungUp reports whether the other end of a socket is closed, whatever bytes may be left to read.
 func (b *Bell) HungUp(fd int) bool {
 	b.poll = unix.PollFd{Fd: int32(fd), Events: unix.POLLRDHUP}
 	b.zero = unix.Timespec{}

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Listen opens the endpoint of a process that listens with ln, which it owns from
-// here on, and that others reach at addr.
+// Listen opens the endpoint of a process that listens with ln, which it owns from here on, and that others reach at
+// addr.
 func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.Endpoint {
 	e := &endpoint{net: n}
 	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}

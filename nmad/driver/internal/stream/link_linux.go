@@ -14,8 +14,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
-// maxMove is how many bytes of the large track one call moves at most: as long
-// as the kernel copies, a garbage collection waits.
+// maxMove is how many bytes of the large track one call moves at most: as long as the kernel copies, a garbage
+// collection waits.
 const maxMove = 1 << 20
 
 // DefaultWakeBytes is a value of Network.WakeBytes: fewer bytes of a long message are not worth a wake.
@@ -69,8 +69,8 @@ func (l *link) Caps() driver.Caps {
 	}
 }
 
-// Send implements driver.Link: one system call, and none if the header is
-// wrong, or with more. What the kernel takes no more of stays in the buffer of the link.
+// Send implements driver.Link: one system call, and none if the header is wrong, or with more. What the kernel takes no
+// more of stays in the buffer of the link.
 func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
 	if size := len(body) + driver.Length(parts); int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("%s: send to rank %d: %w: %d bytes, header says %d, at most %d",
@@ -100,8 +100,8 @@ func (l *link) Flush() (bool, error) {
 	return ok, nil
 }
 
-// Recv implements driver.Link: one system call, none if the last one brought
-// more than one packet, or all that there were. body lies in the buffer of the link.
+// Recv implements driver.Link: one system call, none if the last one brought more than one packet, or all that there
+// were. body lies in the buffer of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return nil, false, l.Why(s)
@@ -185,9 +185,8 @@ func (l *link) Pull(buf []byte) (int, error) {
 // Descriptor implements driver.Link.
 func (l *link) Descriptor() int { return l.epoll }
 
-// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
-// whatever the directions do. It makes two system calls, and one more to wait for many bytes of
-// the large track.
+// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside whatever the directions do. It makes two
+// system calls, and one more to wait for many bytes of the large track.
 func (l *link) Arm(wantRoom bool) bool {
 	if l.State.Load()&(life.Closed|life.Broken) != 0 || relaxed.Load(&l.smallRx.hasPacket) != 0 {
 		return false
@@ -261,8 +260,8 @@ func (l *link) lost(call string, errno syscall.Errno) error {
 	return l.Lose(kernel.Explain(os.NewSyscallError(call, errno)))
 }
 
-// Close implements driver.Link. Bytes that Flush has not moved on are lost.
-// The descriptors are closed once no call is under way.
+// Close implements driver.Link. Bytes that Flush has not moved on are lost. The descriptors are closed once no call is
+// under way.
 func (l *link) Close() error {
 	if l.End() {
 		l.Drain()

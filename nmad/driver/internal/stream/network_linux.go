@@ -22,11 +22,11 @@ type Network struct {
 
 	// Check says what is wrong with an address of a peer; nil: nothing.
 	Check func(addr string) error
-	// Admit sees a fresh connection, on either side, before anything is said on it,
-	// and may turn it away. nil: every process may try to prove its identity.
+	// Admit sees a fresh connection, on either side, before anything is said on it, and may turn it away. nil: every
+	// process may try to prove its identity.
 	Admit func(Conn) error
-	// Take makes the socket of a connection ours, non-blocking, and sets it up. The
-	// connection is closed when both sides have what they need; the socket lives on in the descriptor.
+	// Take makes the socket of a connection ours, non-blocking, and sets it up. The connection is closed when both
+	// sides have what they need; the socket lives on in the descriptor.
 	Take func(Conn) (fd int, err error)
 	// Place says near which processors a connection lies. nil: it has no place.
 	Place func(Conn) driver.Place

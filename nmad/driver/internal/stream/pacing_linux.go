@@ -27,7 +27,7 @@ type pacing struct {
 	pause     int64 // pauseTime, in cycles
 }
 
-// paused says whether a Pull of the rest of a message, of so many bytes, is to return without a look.
+// paused reports whether a Pull of the rest of a message, of so many bytes, is to return without a look.
 func (p *pacing) paused(rest int) bool {
 	return p.remaining == rest && asm.Cycles() < p.until
 }

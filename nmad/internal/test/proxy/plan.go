@@ -65,7 +65,7 @@ var (
 	rightKinds = []string{"lose", "double", "other"}
 )
 
-// sized says whether an edit has a size.
+// sized reports whether an edit has a size.
 func sized(kind string) bool { return kind != "cut" && kind != "end" && kind != "wait" }
 
 // Parse reads the plan of a proxy; see the package. The error, a driver.ErrConfig, is one line.

@@ -318,7 +318,8 @@ func (r *relay) watch() {
 	}
 }
 
-// sendInvented sends invented bytes on the first end and reads whatever comes, until the other side closes the connection.
+// sendInvented sends invented bytes on the first end and reads whatever comes, until the other side closes the
+// connection.
 func (r *relay) sendInvented(d *rand.Rand) {
 	if r.number == 0 {
 		defer r.forget()

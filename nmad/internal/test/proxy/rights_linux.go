@@ -82,7 +82,7 @@ func closeDescriptors(fds []int) {
 	}
 }
 
-// isEnd says whether a stream has ended in order.
+// isEnd reports whether a stream has ended in order.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
 // Where the words of a segment lie that the driver shm goes by: docs/wire.md.

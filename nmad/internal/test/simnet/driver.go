@@ -9,8 +9,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Net is a simulated network that several sessions in one process can share.
-// The zero value is ready.
+// Net is a simulated network that several sessions in one process can share. The zero value is ready.
 type Net struct {
 	Options Options
 

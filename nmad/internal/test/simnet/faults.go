@@ -12,8 +12,7 @@ func (l *Link) Hold(on bool) {
 	}
 }
 
-// Delay keeps the packets that this end sends from now on out of the peer's
-// sight until Deliver, or stops doing so.
+// Delay keeps the packets that this end sends from now on out of the peer's sight until Deliver, or stops doing so.
 func (l *Link) Delay(on bool) {
 	defer l.lock()()
 	l.out().delayed = on
@@ -34,8 +33,8 @@ func (l *Link) Buffer(on bool) {
 	l.out().buffered = on
 }
 
-// Tick lets time pass on a connection with a Rate: what arrives in one tick on its large
-// track, in either direction, becomes visible.
+// Tick lets time pass on a connection with a Rate: what arrives in one tick on its large track, in either direction,
+// becomes visible.
 func (l *Link) Tick() {
 	defer l.lock()()
 	for side := range l.c.ways {
@@ -47,8 +46,7 @@ func (l *Link) Tick() {
 	}
 }
 
-// Break makes every call of both ends fail with err once what has arrived was
-// received.
+// Break makes every call of both ends fail with err once what has arrived was received.
 func (l *Link) Break(err error) {
 	defer l.lock()()
 	l.c.ways[0].broken, l.c.ways[1].broken = err, err
@@ -56,8 +54,7 @@ func (l *Link) Break(err error) {
 	l.peer().ring(false)
 }
 
-// Inject puts a packet into the small track as if this end had sent it, whatever
-// the measures.
+// Inject puts a packet into the small track as if this end had sent it, whatever the measures.
 func (l *Link) Inject(h driver.Header, body []byte) {
 	defer l.lock()()
 	w := l.out()
@@ -67,19 +64,19 @@ func (l *Link) Inject(h driver.Header, body []byte) {
 	l.peer().ring(false)
 }
 
-// Armed says whether this end is armed, and whether for room too.
+// Armed reports whether this end is armed, and whether for room too.
 func (l *Link) Armed() (armed, room bool) {
 	defer l.lock()()
 	return l.armed, l.armedRoom
 }
 
-// Woken says whether a sleeper at this end would have been woken.
+// Woken reports whether a sleeper at this end would have been woken.
 func (l *Link) Woken() bool {
 	defer l.lock()()
 	return l.woken
 }
 
-// Closed says whether this end was closed.
+// Closed reports whether this end was closed.
 func (l *Link) Closed() bool {
 	defer l.lock()()
 	return l.out().closed

@@ -42,8 +42,8 @@ type cable struct {
 	ends [2]*Link
 }
 
-// way is one direction: what the side of that number has sent. Slices are
-// reused, so that a steady exchange allocates nothing.
+// way is one direction: what the side of that number has sent. Slices are reused, so that a steady exchange allocates
+// nothing.
 type way struct {
 	packets []packet // arrived from 0 to visible-1, on the way from visible on
 	first   int
@@ -65,8 +65,8 @@ type way struct {
 	closed   bool // the side of that number has closed
 }
 
-// Link is one end of a simulated connection. Beyond what driver.Link asks for it
-// may be called by any goroutine at any time.
+// Link is one end of a simulated connection. Beyond what driver.Link asks for it may be called by any goroutine at any
+// time.
 type Link struct {
 	driver.Plain
 	c    *cable

@@ -5,8 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Reduce stores x[0] op x[1] op ... in the buffer out of root, where x[i] is the operand of rank i: its buffer in, or its
-// buffer out if in is the zero Buffer. The ranks form a binomial tree. Its top is root if the operation commutes.
+// Reduce stores x[0] op x[1] op ... in the buffer out of root, where x[i] is the operand of rank i: its buffer in, or
+// its buffer out if in is the zero Buffer. The ranks form a binomial tree. Its top is root if the operation commutes.
 // Otherwise the top is rank 0, so that operands are combined in the order of the ranks, and rank 0 sends the result to
 // root.
 func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
@@ -65,9 +65,10 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	p.fence()
 }
 
-// Allreduce stores the result of Reduce in the buffer out of all ranks. Short operands, and operands of an operation that
-// does not commute, are combined by recursive doubling. Of other operands each rank combines a part (recursive halving),
-// and all ranks send each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
+// Allreduce stores the result of Reduce in the buffer out of all ranks. Short operands, and operands of an operation
+// that does not commute, are combined by recursive doubling. Of other operands each rank combines a part (recursive
+// halving), and all ranks send each other their parts (Rabenseifner, "Optimization of collective reduction operations",
+// 2004).
 func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -113,9 +114,9 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	}
 }
 
-// double is recursive doubling among size ranks, a power of 2: each rank exchanges what it has combined with the rank at
-// distance 1, 2, 4... The ranks are numbered from 0; rankOf returns the rank of a number. The operand and the result are
-// in out; spare is memory of that size.
+// double is recursive doubling among size ranks, a power of 2: each rank exchanges what it has combined with the rank
+// at distance 1, 2, 4... The ranks are numbered from 0; rankOf returns the rank of a number. The operand and the result
+// are in out; spare is memory of that size.
 func (p *Plan) double(me, size int, rankOf func(int) int, op *reduce.Op, out, spare datatype.Buffer) {
 	acc := out
 	for mask := 1; mask < size; mask *= 2 {
@@ -161,7 +162,8 @@ func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spa
 	}
 }
 
-// ReduceScatter stores block i of x[0] op x[1] op ... in the buffer out of rank i, where x[j] is the buffer in of rank j.
+// ReduceScatter stores block i of x[0] op x[1] op ... in the buffer out of rank i, where x[j] is the buffer in of rank
+// j.
 func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	if !op.Commutes() {
 		whole := in.Buffer
@@ -186,8 +188,8 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks,
 	p.copy(acc, out)
 }
 
-// Scan stores x[0] op ... op x[rank] in the buffer out, where x[i] is the operand of rank i: its buffer in, or its buffer
-// out if in is the zero Buffer.
+// Scan stores x[0] op ... op x[rank] in the buffer out, where x[i] is the operand of rank i: its buffer in, or its
+// buffer out if in is the zero Buffer.
 func (p *Plan) Scan(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -222,8 +224,8 @@ func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out dat
 	})
 }
 
-// prefix has each rank exchange all with the rank at distance 1, 2, 4... all has the operand of the rank at first, and then
-// what the operands of a growing group of ranks combine to. fromLower is called with what a lower rank has sent.
+// prefix has each rank exchange all with the rank at distance 1, 2, 4... all has the operand of the rank at first, and
+// then what the operands of a growing group of ranks combine to. fromLower is called with what a lower rank has sent.
 func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, fromLower func(lower datatype.Buffer)) {
 	received := p.room(all.Count, all.Type)
 	for mask := 1; mask < size; mask *= 2 {
@@ -244,8 +246,8 @@ func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, fromLo
 	}
 }
 
-// OrderedReduce is Reduce that combines the operands one after the other, from the last rank to the first, at root. So its
-// result is that of ranks that share memory, to the last bit.
+// OrderedReduce is Reduce that combines the operands one after the other, from the last rank to the first, at root. So
+// its result is that of ranks that share memory, to the last bit.
 func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -285,8 +287,8 @@ func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.
 	p.Scatter(rank, size, 0, &blocks, out)
 }
 
-// OrderedScan is Scan in the order of OrderedReduce, or Exscan if inclusive is false. Each rank sends its operand to all
-// higher ranks.
+// OrderedScan is Scan in the order of OrderedReduce, or Exscan if inclusive is false. Each rank sends its operand to
+// all higher ranks.
 func (p *Plan) OrderedScan(rank, size int, inclusive bool, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out

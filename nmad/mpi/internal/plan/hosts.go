@@ -5,9 +5,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Hosts says on which hosts the ranks of a group are, as one rank sees it. The ranks of a host are its members, and share
-// memory. The first member of each host, its leader, sends messages to the other leaders. Plans of two levels combine
-// both. Hosts are numbered by their first ranks.
+// Hosts says on which hosts the ranks of a group are, as one rank sees it. The ranks of a host are its members, and
+// share memory. The first member of each host, its leader, sends messages to the other leaders. Plans of two levels
+// combine both. Hosts are numbered by their first ranks.
 type Hosts struct {
 	Members           // of this rank's host
 	Host       int    // the number of this rank's host
@@ -19,8 +19,8 @@ type Hosts struct {
 // Seat is the place of a rank: the number of its host, and its number among the members there.
 type Seat struct{ Host, Member int }
 
-// HostsOf returns the Hosts of a rank. hosts has any number that stands for a host, by rank; piece and slots are those of
-// Members.
+// HostsOf returns the Hosts of a rank. hosts has any number that stands for a host, by rank; piece and slots are those
+// of Members.
 func HostsOf(rank int, hosts []int, piece, slots int) Hosts {
 	h := Hosts{Of: make([]Seat, len(hosts)), Contiguous: true}
 	number := map[int]int{} // of a host
@@ -50,8 +50,8 @@ func (p *Plan) nextPhase() {
 	p.release(-1)
 }
 
-// leads plans messages among the leaders; other ranks have no steps in that. messages gets the number of this host, and how
-// many hosts there are.
+// leads plans messages among the leaders; other ranks have no steps in that. messages gets the number of this host, and
+// how many hosts there are.
 func (p *Plan) leads(h *Hosts, messages func(host, hosts int)) {
 	if h.Me == 0 {
 		p.ranks = h.Leaders

@@ -5,8 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Sides are the two groups of an intercommunicator as one of its processes sees them: the local group, which has it, and
-// the remote one. The processes of both are numbered together.
+// Sides are the two groups of an intercommunicator as one of its processes sees them: the local group, which has it,
+// and the remote one. The processes of both are numbered together.
 type Sides struct {
 	Me            int   // the rank of this process in the local group
 	Local, Remote []int // the numbers of the processes, by rank
@@ -31,7 +31,8 @@ func (p *Plan) InterBcast(s *Sides, root int, here bool, b datatype.Buffer) {
 	p.ranks = nil
 }
 
-// InterGather copies the buffer in of each process of one group to its block of the buffer out of root in the other group.
+// InterGather copies the buffer in of each process of one group to its block of the buffer out of root in the other
+// group.
 func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, out *datatype.Blocks) {
 	if !here {
 		p.send(root, in)
@@ -44,7 +45,8 @@ func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, ou
 	p.fence()
 }
 
-// InterScatter copies each block of the buffer in of root in one group to the buffer out of a process of the other group.
+// InterScatter copies each block of the buffer in of root in one group to the buffer out of a process of the other
+// group.
 func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, out datatype.Buffer) {
 	if !here {
 		p.receive(root, out)
@@ -57,8 +59,8 @@ func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, 
 	p.fence()
 }
 
-// InterAlltoall copies block(i), for each rank i of the remote group, to the block of this process in the buffer out of that
-// rank. In an allgather block returns the same buffer for all ranks.
+// InterAlltoall copies block(i), for each rank i of the remote group, to the block of this process in the buffer out of
+// that rank. In an allgather block returns the same buffer for all ranks.
 func (p *Plan) InterAlltoall(s *Sides, block func(to int) datatype.Buffer, out *datatype.Blocks) {
 	for i, peer := range s.Remote {
 		p.receive(peer, out.Block(i))
@@ -87,8 +89,8 @@ func (p *Plan) InterReduce(s *Sides, root int, here bool, op *reduce.Op, in, out
 	}
 }
 
-// InterAllreduce combines the operands of each group, and stores the result in the buffer out of all processes of the other
-// group.
+// InterAllreduce combines the operands of each group, and stores the result in the buffer out of all processes of the
+// other group.
 func (p *Plan) InterAllreduce(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	p.exchangeSums(s, op, in, out)
 	p.local(s, func() { p.Bcast(s.Me, len(s.Local), 0, out) })
@@ -109,9 +111,9 @@ func (p *Plan) exchangeSums(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	}
 }
 
-// InterReduceScatter combines the operands of each group, and stores a block of the result in the buffer out of each process
-// of the other group. blocks has the lengths of the blocks of the local group. The operands of both groups have equally
-// many elements.
+// InterReduceScatter combines the operands of each group, and stores a block of the result in the buffer out of each
+// process of the other group. blocks has the lengths of the blocks of the local group. The operands of both groups have
+// equally many elements.
 func (p *Plan) InterReduceScatter(s *Sides, op *reduce.Op, in datatype.Buffer, blocks *datatype.Blocks, out datatype.Buffer) {
 	result := *blocks
 	if s.Me == 0 {
@@ -121,8 +123,8 @@ func (p *Plan) InterReduceScatter(s *Sides, op *reduce.Op, in datatype.Buffer, b
 	p.local(s, func() { p.Scatter(s.Me, len(s.Local), 0, &result, out) })
 }
 
-// Exchange receives block i of the buffer out from rank from[i], and sends block i of the buffer in to rank to[i]. Messages
-// between two ranks are in the order of their blocks.
+// Exchange receives block i of the buffer out from rank from[i], and sends block i of the buffer in to rank to[i].
+// Messages between two ranks are in the order of their blocks.
 func (p *Plan) Exchange(from, to []int, in, out *datatype.Blocks) {
 	for i, rank := range from {
 		p.receive(rank, out.Block(i))

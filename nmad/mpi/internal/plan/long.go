@@ -13,8 +13,8 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	whole := b
 	b = p.bytes(b, rank == root)
 	part := func(from, to int) datatype.Buffer { return chunks(b, from, to, size) }
-	// A binomial tree: a rank that has the parts from its own on up to behind, which is not included, sends the upper half of
-	// them to the rank of the first part in that half.
+	// A binomial tree: a rank that has the parts from its own on up to behind, which is not included, sends the upper
+	// half of them to the rank of the first part in that half.
 	mask := 1
 	for ; mask < size && me&mask == 0; mask *= 2 {
 	}
@@ -44,9 +44,9 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	}
 }
 
-// bytes returns the data of a buffer as bytes, so that ranks with different datatypes cut it at the same places. The bytes
-// are the memory of the buffer if its data has no gaps, else other memory, to which a step copies the data if filled says
-// that the buffer has any.
+// bytes returns the data of a buffer as bytes, so that ranks with different datatypes cut it at the same places. The
+// bytes are the memory of the buffer if its data has no gaps, else other memory, to which a step copies the data if
+// filled says that the buffer has any.
 func (p *Plan) bytes(b datatype.Buffer, filled bool) datatype.Buffer {
 	kind := datatype.Of(datatype.Byte)
 	if _, dense := b.Dense(); dense {
@@ -59,8 +59,8 @@ func (p *Plan) bytes(b datatype.Buffer, filled bool) datatype.Buffer {
 	return x
 }
 
-// partedReduce is Reduce for an operation that commutes: each part is combined around a ring, so that each rank gets one
-// part of the result, and root gathers the parts.
+// partedReduce is Reduce for an operation that commutes: each part is combined around a ring, so that each rank gets
+// one part of the result, and root gathers the parts.
 func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -95,8 +95,8 @@ func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatyp
 }
 
 // bruckAllgather is Allgather of equal blocks in as many rounds as size has bits. In each round a rank sends all blocks
-// that it has to the rank at distance 1, 2, 4... (Bruck et al., "Efficient algorithms for all-to-all communications in multiport
-// message-passing systems", 1997).
+// that it has to the rank at distance 1, 2, 4... (Bruck et al., "Efficient algorithms for all-to-all communications in
+// multiport message-passing systems", 1997).
 func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	each := out.Each
 	if in.Type == nil {
@@ -114,8 +114,8 @@ func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.
 	p.copy(all.Part((size-rank)*each, rank*each), out.Part(0, rank*each))
 }
 
-// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits. A block travels to its receiver by a step
-// for each bit that the distance between the ranks has (Bruck et al., 1997).
+// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits. A block travels to its receiver by a
+// step for each bit that the distance between the ranks has (Bruck et al., 1997).
 func (p *Plan) bruckAlltoall(rank, size int, in, out *datatype.Blocks) {
 	each := in.Each
 	held := p.room(size*each, in.Type) // blocks by the distance that they travel
@@ -148,5 +148,5 @@ func (p *Plan) bruckAlltoall(rank, size int, in, out *datatype.Blocks) {
 	}
 }
 
-// equal says whether all blocks have one size and one datatype.
+// equal reports whether all blocks have one size and one datatype.
 func equal(b *datatype.Blocks) bool { return b.Counts == nil && b.Types == nil }

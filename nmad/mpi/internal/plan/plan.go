@@ -65,7 +65,8 @@ func (p *Plan) Reset() {
 	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
 }
 
-// Among plans operations among some ranks only, until Reset: their parameters rank, size and root then count these ranks.
+// Among plans operations among some ranks only, until Reset: their parameters rank, size and root then count these
+// ranks.
 func (p *Plan) Among(ranks []int) { p.ranks = ranks }
 
 // rank returns the rank of a member of the group among which messages are planned, by its number there.
@@ -76,8 +77,8 @@ func (p *Plan) rank(i int) int {
 	return i
 }
 
-// send, receive, fence, reduce and copy append a step of that kind. Ranks are those of the group among which messages are
-// planned. fence appends nothing if no message was started since the last fence.
+// send, receive, fence, reduce and copy append a step of that kind. Ranks are those of the group among which messages
+// are planned. fence appends nothing if no message was started since the last fence.
 func (p *Plan) send(to int, b datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Send, Peer: p.rank(to), From: b})
 	p.open = true

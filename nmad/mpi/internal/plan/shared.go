@@ -5,9 +5,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Members are the processes of one host that share memory, as one of them sees them. In their plans data goes in pieces: a
-// member publishes the next piece while others read. Each member that gets the result of a reduction combines the
-// operands from the highest member to the lowest, so all members have the same result, to the last bit.
+// Members are the processes of one host that share memory, as one of them sees them. In their plans data goes in
+// pieces: a member publishes the next piece while others read. Each member that gets the result of a reduction combines
+// the operands from the highest member to the lowest, so all members have the same result, to the last bit.
 type Members struct {
 	Me, Size int  // the number of this member, and how many there are
 	Piece    int  // the length of the longest piece, in bytes
@@ -38,8 +38,8 @@ func (p *Plan) release(number int) {
 	p.Steps = append(p.Steps, Step{Kind: Release, Piece: Piece{Number: p.base + number}})
 }
 
-// releaseIfAwaited is release where all members read the pieces in the order of their numbers. It omits the step for the
-// first pieces: no writer waits for these before the end of the operation, which releases all pieces.
+// releaseIfAwaited is release where all members read the pieces in the order of their numbers. It omits the step for
+// the first pieces: no writer waits for these before the end of the operation, which releases all pieces.
 func (p *Plan) releaseIfAwaited(m Members, number int) {
 	if number >= m.Slots/2 {
 		p.release(number)
@@ -52,8 +52,8 @@ func (m Members) count(size int) int { return (size + m.Piece - 1) / m.Piece }
 // size returns the length of piece i of all bytes.
 func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
 
-// SharedBarrier is Barrier: all members publish an empty piece. In a tree members publish to their leaders, which tell them
-// when all members have come.
+// SharedBarrier is Barrier: all members publish an empty piece. In a tree members publish to their leaders, which tell
+// them when all members have come.
 func (p *Plan) SharedBarrier(m Members) {
 	p.Shares = true
 	if m.Size <= flat {
@@ -81,9 +81,9 @@ func (p *Plan) LetGo(m Members) {
 	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.put(1, Everyone, empty, 0, 0) })
 }
 
-// climb visits the neighbours of this member in a tree, from the leaves up. Of each flat members that follow each other the
-// first one leads the others; of each flat leaders the first one leads the others, and so on. climb calls fromChild for
-// each child, level by level, and last toLeader, except at member 0.
+// climb visits the neighbours of this member in a tree, from the leaves up. Of each flat members that follow each other
+// the first one leads the others; of each flat leaders the first one leads the others, and so on. climb calls fromChild
+// for each child, level by level, and last toLeader, except at member 0.
 func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader int)) {
 	for span := 1; span < m.Size; span *= flat {
 		if place := m.Me / span % flat; place != 0 {
@@ -96,8 +96,8 @@ func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader 
 	}
 }
 
-// descend goes down that tree: it calls fromLeader first, except at member 0, and then toChildren once, if this member leads
-// others.
+// descend goes down that tree: it calls fromLeader first, except at member 0, and then toChildren once, if this member
+// leads others.
 func (p *Plan) descend(m Members, fromLeader func(leader int), toChildren func()) {
 	leads := false
 	for span := 1; span < m.Size; span *= flat {
@@ -133,7 +133,7 @@ func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
 	}
 }
 
-// Folds says whether members can combine elements of a datatype in shared memory.
+// Folds reports whether members can combine elements of a datatype in shared memory.
 func (m Members) Folds(t *datatype.Type) bool {
 	return t.Dense() && t.Size() <= m.Piece && t.Size() > 0
 }
@@ -141,8 +141,8 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements returns how many elements of a datatype fit into a piece.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine combines pieces of the members from first on up to behind, which is not included, and stores the result in into.
-// It combines the part of each piece behind skip that is as long as into.
+// combine combines pieces of the members from first on up to behind, which is not included, and stores the result in
+// into. It combines the part of each piece behind skip that is as long as into.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
@@ -156,8 +156,8 @@ func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, int
 	}
 }
 
-// SharedReduce is Reduce, or Allreduce if root is Everyone. Each member that wants the result reads all operands; of long
-// data each member combines a part, and publishes it; of short data of many members leaders combine in a tree.
+// SharedReduce is Reduce, or Allreduce if root is Everyone. Each member that wants the result reads all operands; of
+// long data each member combines a part, and publishes it; of short data of many members leaders combine in a tree.
 func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -199,8 +199,8 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 	}
 }
 
-// parts lets each member combine a part of each piece, and publish the result. Pieces with even numbers are operands, pieces
-// with odd numbers results.
+// parts lets each member combine a part of each piece, and publish the result. Pieces with even numbers are operands,
+// pieces with odd numbers results.
 func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
 	t := in.Type
 	wants := root == Everyone || root == m.Me
@@ -233,8 +233,8 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 	}
 }
 
-// tree lets leaders combine the operands of the members that they lead. Pieces with even numbers are operands for a leader,
-// pieces with odd numbers results.
+// tree lets leaders combine the operands of the members that they lead. Pieces with even numbers are operands for a
+// leader, pieces with odd numbers results.
 func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
 	t := in.Type
 	acc := p.room(min(in.Count, m.elements(t)), t)
@@ -283,8 +283,8 @@ func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype
 	}
 }
 
-// gatherUp combines own with the operands of the children, which follow in the order of members, and stores the result in
-// here. false: there are no children.
+// gatherUp combines own with the operands of the children, which follow in the order of members, and stores the result
+// in here. false: there are no children.
 func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, here datatype.Buffer) bool {
 	if len(children) == 0 {
 		return false
@@ -421,8 +421,8 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	}
 }
 
-// SharedScatter is Scatter: root publishes the blocks, and each member reads its own. Piece i for member j has the number
-// i*Size + j.
+// SharedScatter is Scatter: root publishes the blocks, and each member reads its own. Piece i for member j has the
+// number i*Size + j.
 func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	if m.Me == root {
@@ -454,9 +454,9 @@ func (p *Plan) hand(m Members, in *datatype.Blocks) {
 	}
 }
 
-// SharedAlltoall is Alltoall that is not in place. If all blocks are equal and fit together into a piece, a member publishes
-// them in one. Else piece i for the member at distance j has the number i*Size + j, and all members go through the
-// distances in the same order.
+// SharedAlltoall is Alltoall that is not in place. If all blocks are equal and fit together into a piece, a member
+// publishes them in one. Else piece i for the member at distance j has the number i*Size + j, and all members go
+// through the distances in the same order.
 func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 	p.Shares = true
 	p.copy(in.Block(m.Me), out.Block(m.Me))

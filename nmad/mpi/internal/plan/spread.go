@@ -2,8 +2,8 @@ package plan
 
 import "github.com/pm2-go/pm2/nmad/mpi/datatype"
 
-// Barrier lets no rank go on before all ranks have begun it: in round k each rank sends an empty message to the rank 2^k
-// further on (dissemination: Hensgen, Finkel and Manber, 1988).
+// Barrier lets no rank go on before all ranks have begun it: in round k each rank sends an empty message to the rank
+// 2^k further on (dissemination: Hensgen, Finkel and Manber, 1988).
 func (p *Plan) Barrier(rank, size int) {
 	for k := 1; k < size; k *= 2 {
 		p.receive((rank-k+size)%size, empty)
@@ -36,8 +36,8 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	p.fence()
 }
 
-// Gather copies the buffer in of each rank to that rank's block of the buffer out of root. If root passes the zero Buffer
-// as in, its block is already in place.
+// Gather copies the buffer in of each rank to that rank's block of the buffer out of root. If root passes the zero
+// Buffer as in, its block is already in place.
 func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Blocks) {
 	if rank != root {
 		p.send(root, in)
@@ -55,8 +55,8 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Bl
 	p.fence()
 }
 
-// Scatter copies each rank's block of the buffer in of root to the buffer out of that rank. If root passes the zero Buffer
-// as out, its block is not copied.
+// Scatter copies each rank's block of the buffer in of root to the buffer out of that rank. If root passes the zero
+// Buffer as out, its block is not copied.
 func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.Buffer) {
 	if rank != root {
 		p.receive(root, out)
@@ -93,8 +93,8 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Block
 	}
 }
 
-// Alltoall copies block j of the buffer in of rank i to block i of the buffer out of rank j, for all i and j. If in is the
-// zero Blocks, the blocks to send are in out, where the received blocks replace them.
+// Alltoall copies block j of the buffer in of rank i to block i of the buffer out of rank j, for all i and j. If in is
+// the zero Blocks, the blocks to send are in out, where the received blocks replace them.
 func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
@@ -114,8 +114,8 @@ func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	p.fence()
 }
 
-// alltoallInPlace exchanges blocks with one rank after the other, each by way of other memory. In round k a rank exchanges
-// with the rank that added to it is k, modulo size.
+// alltoallInPlace exchanges blocks with one rank after the other, each by way of other memory. In round k a rank
+// exchanges with the rank that added to it is k, modulo size.
 func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	for k := range size {
 		peer := (k - rank + size) % size
@@ -131,9 +131,10 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	}
 }
 
-// Neighbours exchanges block i with neighbour i on a grid: all has, for each dimension, the ranks of the neighbour before
-// and of the neighbour behind; none stands for no neighbour. Where both neighbours of a dimension are the same rank, the
-// block for the neighbour behind is sent first: there it is the block from the neighbour before, which is received first.
+// Neighbours exchanges block i with neighbour i on a grid: all has, for each dimension, the ranks of the neighbour
+// before and of the neighbour behind; none stands for no neighbour. Where both neighbours of a dimension are the same
+// rank, the block for the neighbour behind is sent first: there it is the block from the neighbour before, which is
+// received first.
 func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
 	for i, rank := range all {
 		if rank != none {

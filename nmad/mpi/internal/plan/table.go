@@ -1,9 +1,9 @@
 package plan
 
-// Table says from how many bytes on, or up to how many, an operation takes another route. All ranks of an operation have
-// the same table. Long data is cut into a part for each rank, so that all ranks send and receive at the same time; short
-// data goes in few rounds. The numbers of Default were measured on two cores (docs/measurements); `demo tune` measures
-// them for a job. All numbers are in bytes.
+// Table says from how many bytes on, or up to how many, an operation takes another route. All ranks of an operation
+// have the same table. Long data is cut into a part for each rank, so that all ranks send and receive at the same time;
+// short data goes in few rounds. The numbers of Default were measured on two cores (docs/measurements); `demo tune`
+// measures them for a job. All numbers are in bytes.
 type Table struct {
 	SharedParts  int // a reduction in memory, of three members and more: from this size of an operand on each member combines a part
 	Halving      int // an allreduce by messages: from this size of an operand on each rank combines a part

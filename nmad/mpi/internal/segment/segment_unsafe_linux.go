@@ -95,8 +95,8 @@ func (s *Segment) room(member, slot, size int) []byte {
 	return unsafe.Slice((*byte)(s.at(member, at)), size)
 }
 
-// Blocks returns a member that has not released the piece in the slot for piece k of an operation, so that this member cannot
-// publish piece k yet; -1: there is none.
+// Blocks returns a member that has not released the piece in the slot for piece k of an operation, so that this member
+// cannot publish piece k yet; -1: there is none.
 func (s *Segment) Blocks(op uint64, k int) int {
 	h := &s.lastUse[slotOf(op, k)]
 	if h.mark == 0 {
@@ -132,7 +132,7 @@ func (s *Segment) Publish(op uint64, k int, label uint64, reader int) (sleepers 
 	return s.hasSleepers()
 }
 
-// Ready says whether a member has published piece k of an operation.
+// Ready reports whether a member has published piece k of an operation.
 func (s *Segment) Ready(member int, op uint64, k int) bool {
 	return s.word(member, headOf(slotOf(op, k))).Load() == mark(op, k)
 }
@@ -142,14 +142,14 @@ func (s *Segment) Label(member int, op uint64, k int) uint64 {
 	return *(*uint64)(s.at(member, headOf(slotOf(op, k))+8))
 }
 
-// Bytes returns a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this member
-// has released it.
+// Bytes returns a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this
+// member has released it.
 func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 	return s.room(member, slotOf(op, k), size)
 }
 
-// Release lets the writers of all pieces of an operation up to k use their slots again, as far as this member is a reader:
-// it has read them. It says whether there are Sleepers.
+// Release lets the writers of all pieces of an operation up to k use their slots again, as far as this member is a
+// reader: it has read them. It says whether there are Sleepers.
 func (s *Segment) Release(op uint64, k int) (sleepers bool) {
 	s.word(s.own, releasedAt).Store(mark(op, k))
 	return s.hasSleepers()
@@ -170,7 +170,7 @@ func (s *Segment) Last(member int) uint64 {
 	return last >> pieceBits
 }
 
-// hasSleepers says whether a member has set its bit at this one.
+// hasSleepers reports whether a member has set its bit at this one.
 func (s *Segment) hasSleepers() bool {
 	for i := 0; i < s.members; i += 64 {
 		if s.word(s.own, bitsAt+i/8).Load() != 0 {
@@ -191,8 +191,8 @@ func (s *Segment) Sleepers(wake func(member int)) {
 	}
 }
 
-// Sleep sets this member's bit at another one: that one wakes this member when it writes next. The caller then looks once
-// more for what it waits for.
+// Sleep sets this member's bit at another one: that one wakes this member when it writes next. The caller then looks
+// once more for what it waits for.
 func (s *Segment) Sleep(member int) {
 	s.word(member, bitsAt+s.own/64*8).Or(1 << (s.own % 64))
 }

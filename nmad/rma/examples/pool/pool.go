@@ -29,7 +29,8 @@ type Pool struct {
 	total int    // workers of all processes
 }
 
-// Where things are in the part of a process: the idle ones, of rank 0, then the shelves. A shelf begins with its lock and the number of its tasks, each in a cache line of its own.
+// Where things are in the part of a process: the idle ones, of rank 0, then the shelves. A shelf begins with its lock
+// and the number of its tasks, each in a cache line of its own.
 const (
 	line     = 64
 	idleWord = 0
@@ -96,7 +97,9 @@ func (w *Worker) Push(task []byte) error {
 	return nil
 }
 
-// Run runs tasks, this worker's and those of others, until no worker has any; do may Push more. It returns the first error of do, or of the network, or of ctx, which it looks at while it is idle; then tasks are left. A pool is run once.
+// Run runs tasks, this worker's and those of others, until no worker has any; do may Push more. It returns the first
+// error of do, or of the network, or of ctx, which it looks at while it is idle; then tasks are left. A pool is run
+// once.
 func (w *Worker) Run(ctx context.Context, do func(task []byte) error) error {
 	n := w.p.cfg.TaskBytes
 	for {

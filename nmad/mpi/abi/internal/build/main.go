@@ -46,7 +46,8 @@ func build(out string, race bool) error {
 	}
 	library := filepath.Join(out, "libmpi_abi.so.1")
 	cc := cmp.Or(os.Getenv("CC"), "gcc")
-	// nodelete: a program that has loaded the library by dlopen may close it while the engine still has addresses in it.
+	// nodelete: a program that has loaded the library by dlopen may close it while the engine still has addresses in
+	// it.
 	err = run(cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-soname,libmpi_abi.so.1", "-Wl,-z,defs", "-Wl,-z,nodelete", "-o", library, filepath.Join(dir, "front", "front.c"), "-ldl", "-lpthread")
 	if err != nil {
 		return err

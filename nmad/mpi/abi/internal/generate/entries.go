@@ -147,7 +147,7 @@ func cType(p string) string {
 	return head
 }
 
-// is says whether r can read the first of the parameters.
+// is reports whether r can read the first of the parameters.
 func (r *reader) is(params []string) bool {
 	t := cType(params[0])
 	_, number := argument(params[0])
@@ -166,7 +166,8 @@ func (r *reader) is(params []string) bool {
 	return t == r.cType
 }
 
-// first says whether an entry reads this argument before the others: its object's error handler hears of errors in these.
+// first reports whether an entry reads this argument before the others: its object's error handler hears of errors in
+// these.
 func (r *reader) first() bool {
 	return r.takes == 1 && (r.cType == "MPI_Comm" || r.cType == "MPI_Win" || r.cType == "MPI_Session")
 }
