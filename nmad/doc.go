@@ -22,8 +22,8 @@
 //
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
-//	┌────────▼─────────────── Gate, one per peer and domain, one spin lock ─────┐
-//	│ inbox: what others have left    waits: waiters    news: what is to tell   │
+//	┌────────▼─────────────── Gate, one per peer and domain, with its lock ─────┐
+//	│ inbox: what others have left    toSignal: waiters    upcalls: callbacks    │
 //	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
 //	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
 //	│ └───▲───┬─────────────────────────────────────────────────────▲───┬─────┘ │

@@ -86,7 +86,7 @@ func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uin
 	return n
 }
 
-// look polls all queues. true: something happened.
+// look polls all queues, and reports whether something happened.
 func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == moved }
 
 // armAndSleep is the part of sleepAs in which the caller is the holder; it leaves also if a handler ends the goroutine.

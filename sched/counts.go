@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// counts are the counters of a VP, beside those that vp keeps for its own use (tick, born, ended, stolen, seizures).
+// counts are the counters of a VP, beside those that vp keeps for its own use (tick, spawned, ended, stolen, seizures).
 // The holder alone writes, with plain stores (count); any thread may read meanwhile. They cost running threads nothing:
 // the counters move in the idle loop, when a VP falls asleep, and at one wake in 64.
 type counts struct {

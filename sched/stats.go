@@ -50,7 +50,7 @@ type VPStats struct {
 	Steals   uint64 `json:"steals"`   // tries that got threads
 	Items    uint64 `json:"items"`    // threads stolen from other VPs
 	Lost     uint64 `json:"lost"`     // threads that other VPs stole here
-	Seizures uint64 `json:"seizures"` // times the VP was taken from a thread: preempted after its slice, or in a system call or a pinned wait, while others were ready
+	Seizures uint64 `json:"seizures"` // times the VP, or its OS thread, was taken from a thread: preempted after its slice, or in a system call or a pinned wait, while others were ready
 	Parks    uint64 `json:"parks"`    // times it went to sleep in the kernel
 	Rounds   uint64 `json:"rounds"`   // times the idle hooks were fired
 	LetGo    uint64 `json:"let_go"`   // idle runners that have ended because there were too many: see Config.SpareRunners

@@ -17,11 +17,12 @@ const (
 	// threads of one VP one is always ready, for tens of nanoseconds; moving it would cost both dearly. The figure for
 	// which it is there: mutex contended, 8 on 2 VPs (docs/decisions/mechanisms.md).
 	singleWait = 3000 // ns
-	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
+	// retryPause is half of the pause after the first attempt that got nothing; each further one in a row doubles the
+	// pause, up to retryPause << maxDoublings. An attempt interrupts
 	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the
 	// scheduler. The figure for which the doubling is there: the prime sieve, 2 VPs (docs/decisions/mechanisms.md).
 	retryPause   = 2000 // ns
-	maxDoublings = 6    // doublings
+	maxDoublings = 6
 	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule
 	// meanwhile.
 	maxShare = 256

@@ -223,7 +223,9 @@ func (v *vp) seize(l *lwp) bool {
 	return to != old
 }
 
-// detach takes v from its thread, in the portable mode: the thread goes on as a goroutine, and the base goes on with v.
+// detach takes v from its thread, in the portable mode: the thread goes on as a goroutine, and the base of its LWP goes
+// on with v. It reports whether that base has v now. A pinned thread's LWP has no base: its VP becomes free, and detach
+// returns false.
 func (v *vp) detach() bool {
 	if v.current().isBase() || atomic.LoadUint32(&v.current().inside) != 0 {
 		return false
@@ -273,28 +275,28 @@ type remoteLooks struct {
 // lookPause is the time between two such looks, in ns: each look moves a cache line of the other VP.
 const lookPause = 5000
 
-// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and tells whether it found any.
+// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and reports whether it found any.
 // The figure for which it is there: the pool of 64 on a Go channel, 2 VPs (docs/decisions/mechanisms.md).
-func (v *vp) takeBackElsewhere(now int64, e *remoteLooks) (found bool) {
-	if now < e.nextAt || !isDirect {
+func (v *vp) takeBackElsewhere(now int64, looks *remoteLooks) (found bool) {
+	if now < looks.nextAt || !isDirect {
 		return false
 	}
-	e.nextAt = now + asm.ToCycles(lookPause)
+	looks.nextAt = now + asm.ToCycles(lookPause)
 	vps := v.sched.vps
-	if e.ticks == nil {
-		e.ticks = make([]uint32, len(vps))
+	if looks.ticks == nil {
+		looks.ticks = make([]uint32, len(vps))
 	}
 	for i, o := range vps {
 		if o == v || len(vps) > 8 && v.random()%8 != 0 {
 			continue
 		}
 		tick := o.ticks()
-		if tick == e.ticks[i] {
+		if tick == looks.ticks[i] {
 			if c := o.current(); !c.isBase() && o.takeBack(c) {
 				found = true
 			}
 		}
-		e.ticks[i] = tick
+		looks.ticks[i] = tick
 	}
 	return found
 }

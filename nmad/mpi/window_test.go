@@ -416,7 +416,7 @@ func TestWindowsAtOnce(t *testing.T) {
 			c.job.numbers.mu.Unlock()
 		}
 		for i := range all {
-			if err := all[(i*3)%n].Free(); err != nil { // n is no multiple of 3
+			if err := all[(i*101)%n].Free(); err != nil { // n is no multiple of 101
 				return fmt.Errorf("free window %d: %w", i, err)
 			}
 		}

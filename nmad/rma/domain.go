@@ -8,8 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Domain is a way to the memory of other processes that shares no counter, no pool and no lock with the other Domains
-// of its World. It reaches all memory of every process. Its Access says which threads may use it.
+// Domain is a way to the memory of other processes. It reaches all memory of every process. Its Access says which
+// threads may use it. Operations on memory that is mapped share no counter, no pool and no lock with the other Domains
+// of the World. Those that go by messages share three things with them, for each process: the bound on operations under
+// way, the numbers of operations, and the lock under which the first use of a memory asks where it is.
 type Domain struct {
 	w      *World
 	peers  []peer // those of w

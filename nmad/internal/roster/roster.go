@@ -327,9 +327,9 @@ func (r *Roster) disconnect() {
 	r.closeListeners()
 	members := maps.Clone(r.members)
 	r.release()
-	for _, d := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
-		if d != nil {
-			_ = d.Close()
+	for _, acceptor := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
+		if acceptor != nil {
+			_ = acceptor.Close()
 		}
 	}
 	// The other side closes once it has read the notice. Closing first could destroy it on its way, because data that
@@ -366,9 +366,9 @@ func within(wait, end func()) {
 
 // closeListeners closes the listeners and the connections whose exchange is under way. The caller holds mu.
 func (r *Roster) closeListeners() {
-	for _, d := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
-		if d != nil {
-			_ = d.Stop()
+	for _, acceptor := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
+		if acceptor != nil {
+			_ = acceptor.Stop()
 		}
 	}
 }
