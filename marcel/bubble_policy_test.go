@@ -139,8 +139,8 @@ func TestExplode(t *testing.T) {
 		}
 		must(t, all.Join())
 		for it, n := range on {
-			if n > 4 || s.VPsOf(it).Count() != 1 {
-				t.Errorf("%d threads on %v", n, it)
+			if s.VPsOf(it).Count() != 1 { // how many are there is a matter of which VP was idle first
+				t.Errorf("%d threads on %v, which has several VPs", n, it)
 			}
 		}
 		if len(on) < 2 {
