@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,14 +154,21 @@ func TestBlockingIsAsynchronous(t *testing.T) {
 func TestSeizure(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1, Slice: 2 * time.Millisecond})
 	tl := record(t, s, observe.TraceConfig{}, func() {
+		var done atomic.Bool
 		busy := marcel.SpawnWith(marcel.Attr{Name: "busy"}, func() {
+			defer done.Store(true)
 			for n := s.Stats().Total.Seizures; s.Stats().Total.Seizures == n; {
 				burn(time.Millisecond)
 			}
 			burn(time.Millisecond)
 		})
-		other := marcel.SpawnWith(marcel.Attr{Name: "other"}, func() {})
-		busy.Join() // before the other one, which so waits behind it
+		// The other one is ready until the busy one has ended: that may be stopped before it has read the counter, too.
+		other := marcel.SpawnWith(marcel.Attr{Name: "other"}, func() {
+			for !done.Load() {
+				marcel.Yield()
+			}
+		})
+		busy.Join()
 		other.Join()
 	})
 	if n := len(named(tl, "X", "busy")); n < 2 {
