@@ -6,6 +6,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/auto"
+	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -141,11 +142,11 @@ type RailInfo struct {
 }
 
 // SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm,
-// or auto, which chooses shm between them. It goes by the driver's name, so that all processes of a job get the same
-// answer.
+// auto, which chooses shm between them, or ofi:shm, whose links only lead to processes of the host. It goes by the
+// driver's name, so that all processes of a job get the same answer.
 func (i *RailInfo) SharesMemory() bool {
 	name, _, _ := strings.Cut(i.Name, "#")
-	return name == shm.Name || name == auto.Name
+	return name == shm.Name || name == auto.Name || name == ofi.Name+":shm"
 }
 
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.

@@ -353,7 +353,7 @@ func TestExplain(t *testing.T) {
 		switch _, name, _ := strings.Cut(t.Name(), "/"); {
 		case last == 0:
 			segment, registered = "own memory", "own memory"
-		case name == "mapped":
+		case name == "mapped", name == "ofi:shm":
 			segment, registered = "mapped: ", "not mapped: "
 		}
 		for want, at := range map[*string]Ref{&segment: s[last].At(last, 0), &registered: g.Ref(0)} {
