@@ -149,6 +149,22 @@ func (i *RailInfo) SharesMemory() bool {
 	return name == shm.Name || name == auto.Name || name == ofi.Name+":shm"
 }
 
+// RemoteMemory returns the link of the gate's first rail if its network writes and reads memory of the peer by itself,
+// and the shortest put or get that had better go so, in bytes; nil: it does not, or the gate has no links yet. It takes
+// the gate's lock for a moment.
+func (g *Gate) RemoteMemory() (l driver.RemoteMemory, from int) {
+	if !g.valid() {
+		return nil, 0
+	}
+	h := g.lock()
+	defer h.unlock()
+	link := h.g.rails[0].link
+	if from = link.Caps().Remote; from > 0 {
+		l, _ = link.(driver.RemoteMemory)
+	}
+	return l, from
+}
+
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
