@@ -18,7 +18,7 @@ type remoteWays struct {
 	mu       marcel.SpinLock
 	known    map[uint32]*remoteWay      // memory of the peer whose key this process has, by index; mu
 	revoked  atomic.Uint64              // how often the peer has taken memory back; written under mu
-	taught   map[uint32]driver.Exposure // memory of this process whose key the peer was given, by index; nil: the network could not; mu
+	taught   map[uint32]driver.Exposure // memory of this process whose key the peer was given, by index; mu
 	given    atomic.Bool                // the peer has given a key; learnKey sets it, World.Close then tells the peer that none is in use
 	returned atomic.Bool                // the peer has told that it uses no key of this process any more; handle sets it
 	moves    atomic.Uint64              // puts and gets of this process that went by the network itself
@@ -68,10 +68,13 @@ func (w *World) teachKey(rank int, index uint32, rg *region, rp *wireReply) {
 	}
 	v := &w.peers[rank].ways
 	v.mu.Lock()
-	x, tried := v.taught[index]
+	x := v.taught[index]
 	v.mu.Unlock()
-	if !tried {
-		x, _ = l.Expose(bytesAt(rg.base, 0, rg.size))
+	if x == nil {
+		var err error
+		if x, err = l.Expose(bytesAt(rg.base, 0, rg.size)); err != nil {
+			return // the next request tries again
+		}
 		v.mu.Lock()
 		if v.taught == nil {
 			v.taught = map[uint32]driver.Exposure{}
@@ -79,9 +82,7 @@ func (w *World) teachKey(rank int, index uint32, rg *region, rp *wireReply) {
 		v.taught[index] = x
 		v.mu.Unlock()
 	}
-	if x != nil {
-		rp.way, rp.remote = wayRemote, x.Key()
-	}
+	rp.way, rp.remote = wayRemote, x.Key()
 }
 
 // learnKey enters the key that an answer has, unless the peer has taken memory back since the request was sent, when it
@@ -273,12 +274,7 @@ func (w *World) awaitKeys() error {
 		met := func() bool {
 			p.ways.mu.Lock()
 			defer p.ways.mu.Unlock()
-			for _, x := range p.ways.taught {
-				if x != nil {
-					return p.ways.returned.Load() || p.lost.Load() != nil
-				}
-			}
-			return true
+			return len(p.ways.taught) == 0 || p.ways.returned.Load() || p.lost.Load() != nil
 		}
 		failed = errors.Join(failed, w.await(&w.starters, met))
 	}

@@ -232,8 +232,8 @@ func TestBereaved(t *testing.T) {
 	}
 }
 
-// frozen has rank 1 put into memory of rank 0 until it is stopped. Rank 0 takes it for lost, and closes the memory:
-// when rank 1 is continued, no byte comes there.
+// frozen has rank 2 put into memory of rank 0 until it is stopped. Rank 0 takes it for lost, and closes the memory:
+// when rank 2 is continued, no byte comes there.
 func frozen(w *World, _ int) error {
 	b := make([]byte, 64<<20)
 	r, err := w.Register(b)
@@ -244,7 +244,9 @@ func frozen(w *World, _ int) error {
 	if err != nil {
 		return err
 	}
-	if w.rank == 1 {
+	other := at // of rank 1, for rank 0
+	switch w.rank {
+	case 2:
 		fmt.Printf("pid %d\n", os.Getpid())
 		src := bytes.Repeat([]byte{1}, len(b))
 		for err == nil {
@@ -254,8 +256,13 @@ func frozen(w *World, _ int) error {
 			return err
 		}
 		os.Exit(0)
+	case 1:
+		for w.peers[0].lost.Load() == nil {
+			marcel.Sleep(time.Millisecond)
+		}
+		os.Exit(0)
 	}
-	for w.peers[1].lost.Load() == nil {
+	for w.peers[2].lost.Load() == nil {
 		marcel.Sleep(time.Millisecond)
 	}
 	if err := r.Close(); err != nil {
@@ -263,7 +270,11 @@ func frozen(w *World, _ int) error {
 	}
 	clear(b)
 	fmt.Println("closed")
-	marcel.Sleep(time.Second) // rank 1 is continued meanwhile
+	for began := time.Now(); time.Since(began) < time.Second; { // rank 2 is continued meanwhile
+		if _, err := Load[int64](w.Default(), other); err != nil {
+			return err
+		}
+	}
 	if !bytes.Equal(b, make([]byte, len(b))) {
 		return errors.New("a process that was taken for lost has written into memory that was closed")
 	}
@@ -278,7 +289,7 @@ func frozen(w *World, _ int) error {
 func TestFrozen(t *testing.T) {
 	out := &lines{}
 	to := func(int) io.Writer { return out }
-	j, err := launch.Start(launch.Spec{N: 2, Driver: "ofi:tcp", Heartbeat: 300 * time.Millisecond, Stdout: to, Stderr: to, Grace: 30 * time.Second, Env: []string{modeVariable + "=frozen mapped 0"}})
+	j, err := launch.Start(launch.Spec{N: 3, Driver: "ofi:tcp", Heartbeat: 300 * time.Millisecond, Stdout: to, Stderr: to, Grace: 30 * time.Second, Env: []string{modeVariable + "=frozen mapped 0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,11 +303,11 @@ func TestFrozen(t *testing.T) {
 	}
 	await("pid")
 	time.Sleep(time.Duration(50+rand.IntN(50)) * time.Millisecond)
-	if err := syscall.Kill(j.PID(1), syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(j.PID(2), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	await("closed")
-	_ = syscall.Kill(j.PID(1), syscall.SIGCONT) // it may have been ended
+	_ = syscall.Kill(j.PID(2), syscall.SIGCONT) // it may have been ended
 	if err := j.Wait(); !strings.Contains(out.String(), "survived") {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -278,9 +278,7 @@ func (p *port) forget(l *link) {
 		}
 	}
 	l.sever()
-	for n := 0; n < maxPolls && p.reaches(l.to, false); n++ {
-		p.poll()
-	}
+	p.settle(l.to)
 	if p.kernel && p.reaches(l.to, true) {
 		return // the provider would crash
 	}
@@ -289,6 +287,14 @@ func (p *port) forget(l *link) {
 			delete(p.peers, name)
 			p.f.remove(a)
 		}
+	}
+	p.settle(l.to)
+}
+
+// settle polls until the provider has ended what is under way with a peer, or for a while. Under lock.
+func (p *port) settle(peer uint64) {
+	for n := 0; n < maxPolls && p.reaches(peer, false); n++ {
+		p.poll()
 	}
 }
 

@@ -35,6 +35,9 @@ func (l *link) Expose(b []byte) (driver.Exposure, error) {
 	if !l.remote() || len(b) == 0 {
 		return nil, fmt.Errorf("ofi: expose %d B: %w", len(b), errors.ErrUnsupported)
 	}
+	if ok, err := l.tellPorts(); !ok || err != nil { // the peer needs them once it gives this process up
+		return nil, errors.Join(driver.ErrBusy, err)
+	}
 	x := &exposure{link: l, at: p.f.there(b)}
 	if err := p.registerNew(&x.reg, b, forPeers); err != nil {
 		return nil, err
