@@ -22,7 +22,7 @@ import (
 )
 
 func init() {
-	acts["bereaved"], acts["frozen"], acts["pairs"] = bereaved, frozen, pairs
+	acts["bereaved"], acts["frozen"] = bereaved, frozen
 }
 
 // TestRemoteWays: which operations go by the network itself. The first answer by messages brings the key.
@@ -257,9 +257,7 @@ func frozen(w *World, _ int) error {
 		}
 		os.Exit(0)
 	case 1:
-		for w.peers[0].lost.Load() == nil {
-			marcel.Sleep(time.Millisecond)
-		}
+		_ = errors.Join(w.Close(), w.s.Close()) // rank 0 is through then
 		os.Exit(0)
 	}
 	for w.peers[2].lost.Load() == nil {
@@ -308,11 +306,9 @@ func TestFrozen(t *testing.T) {
 	}
 	await("closed")
 	_ = syscall.Kill(j.PID(2), syscall.SIGCONT) // it may have been ended
-	if err := j.Wait(); !strings.Contains(out.String(), "survived") {
-		t.Errorf("%v\n%s", err, out)
+	err = j.Wait()
+	t.Logf("%v\n%s", err, out)
+	if !strings.Contains(out.String(), "survived") {
+		t.Error("rank 0 has not come to its end")
 	}
 }
-
-// pairs times puts and gets of some lengths, one by messages and one by the network itself in turn, and says the median
-// of the ratios.
-func pairs(w *World, rounds int) error { return nil }
