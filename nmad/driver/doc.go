@@ -68,7 +68,8 @@
 //
 // A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that
 // is done is the business of the layer above. It may also read the memory of the peer, at an address that a packet
-// tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
+// tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw]. A network that writes and reads memory of the
+// peer by itself has links with [RemoteMemory].
 //
 // # Where a link lies
 //

@@ -1,7 +1,7 @@
 package driver
 
 // RemoteMemory is implemented by links of networks that write and read memory of the peer by themselves: no message
-// reaches the layer above there. Caps.Remote says whether a link has these calls. Safe for concurrent use, also with
+// reaches the layer above it there. Caps.Remote says whether a link has these calls. Safe for concurrent use, also with
 // those of Link, and with Close. Moving bytes may need calls of Recv, by either side, as all that moves does.
 type RemoteMemory interface {
 	// Expose lets the peer write and read b, which must stay where it is until the Exposure is closed. It may take some

@@ -31,12 +31,13 @@
 //	memory                                  put, get                           atomics, signals
 //	own; mapped: Alloc, Make, same host     a copy by this core                the processor's instructions
 //	Register, same host                     the kernel's copy, where allowed   messages
+//	any other, over the driver ofi          the network's own, if long         messages
 //	any other                               messages                           messages
 //
 // Access to mapped memory takes no lock, allocates nothing, and needs nothing of the target. A thread of the target
 // that waits, or, once pioman is enabled, a hook answers messages. The semantics are the same either way; docs/rma.md
-// has the memory model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and
-// shm).
+// has the memory model. Memory is mapped where messages of the host go through shared memory, too (auto, shm, ofi:shm).
+// remoteWays (remote.go) has the protocol by which a network puts and gets by itself, and by which that ends.
 //
 // # Completion
 //

@@ -10,8 +10,21 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// remoteWays is how the networks of this process and of a peer put to, and get from, memory of the other one: the keys
-// that each side has given the other (doc.go).
+// remoteWays is how the networks of this process, an origin, and of a peer, an owner, put to and get from memory of the
+// other one: the keys that each side has given the other. An answer by messages brings the key, and a question takes it
+// back before the owner closes the memory:
+//
+//	origin                                            owner
+//	1  a request; notes revoked                       1  the request borrows the memory; exposes it; answers with the key
+//	2  revoked is as before? enters the key           2  retire: no request borrows the memory any more
+//	3  a put: underway++; the network; underway--     3  asks the origins that have a key (askReturn)
+//	4  askReturn: revoked++, forgets the key;         4  each has answered, has closed its World (askReturned), or is
+//	   answers once underway is 0                        lost: the driver closes the key, and cuts off one that is lost
+//	5  World.Close: none is under way: askReturned    5  the memory is the caller's again
+//
+// The question may overtake the answer, so the origin compares revoked. A network over sockets looks at a key only when
+// a put begins, so the owner waits, or cuts the connection, rather than just close the key. testdata/spin/remote.pml is
+// the model.
 type remoteWays struct {
 	link atomic.Pointer[remoteLink] // nil: it was not looked for
 

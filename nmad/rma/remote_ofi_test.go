@@ -117,7 +117,8 @@ func TestRemoteClosing(t *testing.T) {
 		}()
 	}
 	draw := rand.New(rand.NewPCG(12, 0))
-	for i := range effort.Of(300) {
+	moves := func() uint64 { return worlds[1].peers[0].ways.moves.Load() + worlds[2].peers[0].ways.moves.Load() }
+	for i := 0; i < effort.Of(300) || moves() == 0; i++ {
 		g, err := w.Register(memory)
 		if err != nil {
 			t.Fatal(err)
@@ -139,9 +140,6 @@ func TestRemoteClosing(t *testing.T) {
 	over.Store(true)
 	if err := errors.Join(<-ended, <-ended); err != nil {
 		t.Error(err)
-	}
-	if n := worlds[1].peers[0].ways.moves.Load() + worlds[2].peers[0].ways.moves.Load(); n == 0 {
-		t.Error("nothing went by the network itself")
 	}
 }
 

@@ -34,6 +34,12 @@
 // Over shm Pull reads by process_vm_readv, as that provider would, but without the provider's lock. The bytes count
 // only if the sender had not taken the window back by then: it says so by a byte on the control connection.
 //
+// # Remote memory
+//
+// A link exposes memory to its peer under a key of its own, and puts to and gets from what the peer has exposed
+// (driver.RemoteMemory), by remote writes and reads of the provider. Reads of the large track and these are transfers of
+// one kind (transfer_linux.go). A link that ends closes its keys; if its peer has not said goodbye, the peer is cut off.
+//
 // # Sleeping
 //
 // A link's descriptor is an epoll set: the control connection, a timer, and, while the link is armed, the descriptor of

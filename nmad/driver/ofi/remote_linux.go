@@ -11,7 +11,7 @@ import (
 
 // remoteFrom is the shortest put or get that goes by the provider where its calls are system calls, in bytes. There
 // a shorter one takes a packet each way by messages, too.
-const remoteFrom = 8 << 10
+const remoteFrom = 8<<10 + 1
 
 // exposure is memory of this process that the peer of one link can write and read. Each link has a key of its own for
 // the same memory, so that a peer that was lost can be shut out by itself.
