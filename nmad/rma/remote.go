@@ -2,6 +2,7 @@ package rma
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -262,6 +263,16 @@ func (w *World) takeBack(index uint32, rg *region) {
 		_ = w.await(&w.starters, met) // it fails if the engine was closed: nothing moves any more
 		h.exposure.Close(h.p.lost.Load() != nil)
 	}
+}
+
+// hasTaught reports whether a peer has the key of that memory of this process.
+func (w *World) hasTaught(index uint32) bool {
+	return slices.ContainsFunc(w.members, func(rank int) bool {
+		v := &w.peers[rank].ways
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.taught[index] != nil
+	})
 }
 
 // returnKeys tells all peers whose keys this process was given that it uses them no more. Operations have ended, and

@@ -143,11 +143,18 @@ func (s *Segment) Free() error {
 	if s.freed.Load() || w.closed.Load() {
 		return nil
 	}
+	var keys collectiveRecord // high is 1 if networks put to and get from a part
 	var err error
 	if len(w.members) > 1 {
-		_, err = w.agree(collectiveRecord{}, nil)
+		if w.hasTaught(s.index) {
+			keys.high = 1
+		}
+		keys, err = w.agree(keys, nil)
 	}
 	s.release()
+	if err == nil && keys.high != 0 { // each process answers the others in the call
+		_, err = w.agree(collectiveRecord{}, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("rma: free a segment of %d B: %w", s.part.size, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// remoteFrom is the shortest put or get that goes by the provider where its calls are system calls, in bytes. There
-// a shorter one takes a packet each way by messages, too.
+// remoteFrom is the shortest put or get that goes by the provider where its calls are system calls, in bytes. A socket
+// may deliver a shorter one in pieces of a byte, and a message is copied at once.
 const remoteFrom = 8<<10 + 1
 
 // exposure is memory of this process that the peer of one link can write and read. Each link has a key of its own for
