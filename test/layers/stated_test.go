@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// stated are sentences of the pages whose numbers are constants: the page, the sentence, the constant, and the unit of the number.
+// stated are sentences of the pages whose numbers are constants: the page, the sentence, the constant, and the unit of
+// the number.
 var stated = []struct {
 	page, sentence, constant string
 	unit                     int64

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestVariablesAreDocumented: each variable that the library reads stands in a table of the pages. What the tables say of the
-// variables of a job and of the engine is compared with Go's own tables beside these.
+// TestVariablesAreDocumented: each variable that the library reads stands in a table of the pages. What the tables say
+// of the variables of a job and of the engine is compared with Go's own tables beside these.
 func TestVariablesAreDocumented(t *testing.T) {
 	var pages strings.Builder
 	for _, page := range []string{"environment.md", "parameters.md", "observability.md"} {

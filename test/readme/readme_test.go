@@ -152,7 +152,8 @@ var (
 	noAnchors = regexp.MustCompile(`[^\pL\pN_ -]`)
 )
 
-// titled says whether the page has an anchor of that name, or a title that has: small letters, a hyphen for each blank.
+// titled reports whether the page has an anchor of that name, or a title that has: small letters, a hyphen for each
+// blank.
 func titled(page, anchor string) bool {
 	if strings.Contains(page, `<a id="`+anchor+`">`) {
 		return true

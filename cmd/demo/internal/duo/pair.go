@@ -237,7 +237,7 @@ func (p *Pair) Close() error {
 	return err
 }
 
-// IsRank1 says whether this process was started by Start, or by Many.
+// IsRank1 reports whether this process was started by Start, or by Many.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
 // kill ends rank 1, in a job of a process manager the whole job.
