@@ -10,10 +10,10 @@
 // neighbours. README.md says what becomes of the connections when rank 0 or a leader ends or falls silent.
 //
 // Rank 0 listens at the rendezvous address. Each other process dials it, both sides prove that they hold the job's
-// secret (package meet), and the dialler hands in its [Card]: pid, host, driver, address of its driver's endpoint. When
+// secret (package meet), and the dialer hands in its [Card]: pid, host, driver, address of its driver's endpoint. When
 // all cards are there, rank 0 sends the table of them to all.
 //
-//	dialler                     rank 0
+//	dialer                      rank 0
 //	   |  <== exchange =====>   |      of package meet
 //	   |  ==== frames, each with a truncated HMAC of its own ====
 //	   |  --- CARD ----------->   |
@@ -37,7 +37,7 @@
 // that is longer. If rank 0 or a leader is gone, the processes that were connected to it connect anew, to the process
 // that takes rank 0's place; in a job on one host without a silence they watch each other by pidfd instead.
 //
-// Everything read is untrusted until proven otherwise: before the proof a dialler may send two short frames within
+// Everything read is untrusted until proven otherwise: before the proof a dialer may send two short frames within
 // [Config.Handshake]; afterwards each frame is bounded by what its kind can need, authenticated, and in order. Frames
 // are authenticated, not encrypted: a listener on the network sees the addresses in the table. The secret itself never
 // travels.
