@@ -142,16 +142,6 @@ func AskedToStop(gp uintptr) bool {
 	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
 }
 
-// Bonds are the runtime's fields that tie a g to an OS thread, and those of the OS thread on which the
-// caller runs.
-type Bonds struct {
-	Status               uint32 // of g, without Scanned
-	Scanned              bool   // the collector, or a taker, holds g at this moment
-	M, LockedM           uintptr
-	Machine              uintptr // the caller's
-	Curg, LockedG, Locks uintptr // of Machine; Locks as Locks has it
-}
-
 // BondsOf is for checks: racy, but for the caller's own g.
 //
 //go:norace
@@ -299,6 +289,3 @@ func jump(g uintptr) {
 		}
 	}
 }
-
-// Chosen says that the portable mode was asked for, by the build tag.
-const Chosen = false
