@@ -78,9 +78,7 @@ func (t *thread) awaitOperationEnd() {
 	v := t.vpHint()
 	tick := v.ticks()
 	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.vpHint() == v; n++ {
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 

@@ -154,9 +154,7 @@ func (c *co) regains() bool {
 		case holder(x) != id&^fencedBit:
 			return false
 		}
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 
@@ -214,11 +212,7 @@ func (c *co) rejoin() {
 		c.seat.Leave()
 		atomic.StoreUint32(&c.resumeAs, parking)
 	}
-	if v := t.vpHint(); t.mayRun(v) {
-		v.post(t)
-	} else {
-		v.expel(t)
-	}
+	t.vpHint().receive(t)
 	if stays {
 		c.awaitVP()
 		return
@@ -382,7 +376,7 @@ func (c *co) resumed() {
 func (c *co) resumedSlow() {
 	v := c.vpHint()
 	if !v.sched.hooks.Silent(hooks.Switch) {
-		v.fireSwitch()
+		v.fire(hooks.Switch)
 	}
 	if x := c.cur.rarePart.Load(); x != nil {
 		c.runSwitchCallbacks(x)

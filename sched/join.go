@@ -129,9 +129,5 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may serve another thread by now.
 func (moduleCalls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
-	c := Visit()
-	h.t.mu.Lock()
-	h.t.joiners.remove(w)
-	h.t.mu.Unlock()
-	c.Leave()
+	visitUnder(&h.t.mu, func() { h.t.joiners.remove(w) })
 }

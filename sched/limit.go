@@ -145,11 +145,7 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
 	w, won, kind := &b.first, b.winner, b.kind
 	if won != w {
-		c := Visit()
-		mu.Lock()
-		q.remove(w)
-		mu.Unlock()
-		c.Leave()
+		visitUnder(mu, func() { q.remove(w) })
 	}
 	given = w.given
 	w.given, w.note = false, nil

@@ -189,7 +189,7 @@ func (c *co) work() *thread {
 		}
 		storeRel(&c.inside, c.inUser)
 		if !v.sched.hooks.Silent(hooks.Switch) {
-			v.fireSwitch()
+			v.fire(hooks.Switch)
 		}
 		c.call(t, x)
 		if x := t.rarePart.Load(); x != nil {

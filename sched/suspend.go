@@ -54,11 +54,7 @@ func (h Thread) Resume() error {
 
 // addRequest sets a bit of requests.
 func (x *rare) addRequest(bit uint32) {
-	c := Visit()
-	x.mu.Lock()
-	x.requests.Or(bit)
-	x.mu.Unlock()
-	c.Leave()
+	visitUnder(&x.mu, func() { x.requests.Or(bit) })
 }
 
 // parkSuspended parks the calling thread as long as it is suspended.
