@@ -197,14 +197,7 @@ func (n *queueNode) kickNearby() {
 }
 
 // covers reports whether v is one of n's VPs.
-func (n *queueNode) covers(v *vp) bool {
-	for a := v.leaf; a != nil; a = a.up {
-		if a == n {
-			return true
-		}
-	}
-	return false
-}
+func (n *queueNode) covers(v *vp) bool { return v.leaf.Under(n) }
 
 // wakeFor wakes v for t if v sleeps, no LWP is on its way to it, and t may run there. It tells whether it did.
 func (v *vp) wakeFor(t *thread) bool {
