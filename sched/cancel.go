@@ -268,8 +268,8 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at
-// the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
+// SetCancelState enables or disables cancellation of the calling thread, and reports whether it was enabled. The calls
+// at the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
 // SetCancelState does nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()

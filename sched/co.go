@@ -138,7 +138,7 @@ func (c *co) enter() {
 	}
 }
 
-// regains waits for a taker to give the VP back; false: c does not have the VP any more.
+// regains waits for a taker to give the VP back. It returns false if c does not have the VP any more.
 func (c *co) regains() bool {
 	for n := 1; ; n++ {
 		c.announce()
@@ -303,7 +303,7 @@ func (v *vp) carry(d *co, l *lwp) {
 }
 
 // retrySwitch is for a switch to d, for t, that was refused. It returns true if it has made the switch in another way
-// and c runs again; false: the caller tries again.
+// and c runs again; otherwise the caller tries again.
 func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	r := c.refusal
 	c.refusal = direct.Done

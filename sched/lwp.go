@@ -155,7 +155,7 @@ func (l *lwp) live(holding bool, o spareOrder) {
 	l.ending = true
 }
 
-// obtain claims or seizes the VP as the order o says, and tells whether l holds it.
+// obtain claims or seizes the VP as the order o says, and reports whether l holds it.
 func (l *lwp) obtain(o spareOrder) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)

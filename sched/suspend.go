@@ -74,8 +74,8 @@ func (c *co) parkSuspended(x *rare) {
 	}
 }
 
-// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it
-// is Yield. The caller goes to the end of the queue. It looks through the whole queue.
+// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and reports whether it did; else
+// it is Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {

@@ -72,7 +72,7 @@ func give(m, gp, base uintptr) {
 }
 
 // Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and gives it to base, which is
-// parked: base is to be readied. g goes on as a goroutine like any other. True: done, and *id is lost. It refuses if g
+// parked: base is to be readied. g goes on as a goroutine like any other, and *id is lost. Repossess refuses if g
 // does not wait, waits for the collector, or if *inside is not 0.
 //
 //go:norace
@@ -130,8 +130,8 @@ func AskStop(gp uintptr) (ok bool) {
 	return ok
 }
 
-// Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be readied. It does nothing if
-// another one holds g at this moment.
+// Withdraw takes back what AskStop has asked for. It reports whether g has been stopped: then g is to be readied. It
+// does nothing if another party holds g at this moment.
 //
 //go:norace
 func Withdraw(gp uintptr) (stopped bool) {

@@ -238,7 +238,7 @@ func behaves() bool {
 	return ok
 }
 
-// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and tells whether it
+// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and reports whether it
 // finds what must be there.
 func looksRight() bool {
 	g, m := Current(), Machine()

@@ -114,7 +114,7 @@ func (b *treeBuilder) limit(fsys fs.FS, mask *CPUSet) {
 	}
 }
 
-// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders state them, and says whether there
+// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders state them, and reports whether there
 // were any.
 func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 	var seen [kinds]CPUSet // whose item of that kind is known already
