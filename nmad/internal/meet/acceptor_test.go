@@ -138,7 +138,7 @@ func TestStrangersThatComeAgain(t *testing.T) {
 func slotsTaken(s *slots) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.taken.Len()
+	return len(s.taken)
 }
 
 // TestSlotsOfAllAcceptors: the strangers of one acceptor have all slots of the process; processes of the job get in by

@@ -60,7 +60,7 @@ func (e *Endpoint) Addr() string { return e.addr }
 // Accept waits for the next link. Connections of processes that do not belong to the job do not end it; but if ctx ends
 // first, the error says how many there were, and wraps the reason why the last one was refused.
 func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
-	if !e.acceptor.closed() {
+	if e.acceptor.ctx.Err() == nil {
 		select {
 		case a := <-e.ready:
 			return a.rank, a.link, nil
@@ -99,7 +99,7 @@ func (e *Endpoint) Me() Me {
 
 // Dial implements driver.Endpoint by Reach. Its error says what failed, and whether ctx has ended.
 func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (l driver.Link, err error) {
-	if err = driver.ErrClosed; !e.acceptor.closed() {
+	if err = driver.ErrClosed; e.acceptor.ctx.Err() == nil {
 		l, err = e.Reach(ctx, rank, addr)
 	}
 	if err != nil {
