@@ -88,13 +88,10 @@ func (e *Endpoint) Done() <-chan struct{} { return e.acceptor.Done() }
 
 // Me describes this process for an exchange.
 func (e *Endpoint) Me() Me {
-	return Me{
-		Message: Message{
-			Rank: uint32(e.Config.Rank), Size: uint32(e.Config.Size), MaxBody: e.MaxBody,
-			Driver: e.Name, Job: e.Config.Job,
-		},
-		Secret: e.Config.Secret,
-	}
+	me := Me{Secret: e.Config.Secret}
+	me.Rank, me.Size, me.MaxBody = uint32(e.Config.Rank), uint32(e.Config.Size), e.MaxBody
+	me.Driver, me.Job = e.Name, e.Config.Job
+	return me
 }
 
 // Dial implements driver.Endpoint by Reach. Its error says what failed, and whether ctx has ended.

@@ -17,10 +17,9 @@ import (
 )
 
 func me(rank uint32) Me {
-	return Me{
-		Message: Message{Rank: rank, Size: 4, MaxBody: 1000, Driver: "test", Job: "job"},
-		Secret:  []byte("a secret"),
-	}
+	me := Me{Secret: []byte("a secret")}
+	me.Rank, me.Size, me.MaxBody, me.Driver, me.Job = rank, 4, 1000, "test", "job"
+	return me
 }
 
 // outcome is what the two sides of an exchange ended with.

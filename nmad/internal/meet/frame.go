@@ -2,7 +2,6 @@ package meet
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 )
 
@@ -19,9 +18,6 @@ const (
 	kindBusy    = 0xA5 // likewise, for now
 	KindDriver  = 0xB0
 )
-
-// oldGreeting is what listeners of control connections said first up to version 9. The version follows.
-const oldGreeting = "PM2C"
 
 // HeadSize is the size of kind and length, in bytes.
 const HeadSize = 5
@@ -56,9 +52,6 @@ func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 // ReadPayload is ReadFrame for a caller that has read the head.
 func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
-		if string(head[:len(oldGreeting)]) == oldGreeting {
-			return nil, wrongVersion(uint16(head[len(oldGreeting)]))
-		}
 		return nil, Refused("it does not speak our protocol (first bytes %#x)", head)
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
@@ -69,11 +62,8 @@ func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if _, err := io.ReadFull(r, payload); err != nil {
 		return nil, err
 	}
-	switch head[0] {
-	case kindRefusal:
-		return nil, &Refusal{Reason: printable(payload), ByPeer: true}
-	case kindLack, kindBusy:
-		return nil, &lack{errors.New(printable(payload)), true, head[0] == kindBusy}
+	if head[0] != kind {
+		return nil, &Refusal{Reason: printable(payload), ByPeer: true, kind: head[0]}
 	}
 	return payload, nil
 }

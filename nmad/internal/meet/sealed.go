@@ -20,9 +20,8 @@ const (
 	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not
 	// run, or gets many long frames at once.
 	sendLimit = 10 * time.Millisecond
-	// firstRoomPause and lastRoomPause are the pauses between two looks whether the peer has room again.
-	firstRoomPause = time.Millisecond
-	lastRoomPause  = 100 * time.Millisecond
+	// roomPause is how long flush waits between two looks whether the peer has room again.
+	roomPause = 20 * time.Millisecond
 	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each
 	// rank once, and a long frame.
 	maxBacklog = 16 << 20
@@ -131,18 +130,16 @@ func (w *Sealed) flush() {
 
 // write writes b, as there is room. It blocks; the owner ends it by closing Conn.
 func (w *Sealed) write(b []byte) error {
-	pause := firstRoomPause
 	for len(b) > 0 {
 		n := w.room(len(b))
 		if n == 0 {
-			time.Sleep(pause)
-			pause = min(2*pause, lastRoomPause)
+			time.Sleep(roomPause)
 			continue
 		}
 		if _, err := w.Conn.Write(b[:n]); err != nil {
 			return err
 		}
-		b, pause = b[n:], firstRoomPause
+		b = b[n:]
 	}
 	return nil
 }

@@ -81,10 +81,8 @@ func (declined) Unwrap() error   { return driver.ErrRefused }
 
 // me describes this process for an exchange. again: the job runs, and this process has lost its parent.
 func (r *Roster) me(again bool) meet.Me {
-	me := meet.Me{
-		Message: meet.Message{Rank: uint32(r.cfg.Rank), Size: uint32(r.cfg.Size), Driver: "control"},
-		Secret:  r.cfg.Secret,
-	}
+	me := meet.Me{Secret: r.cfg.Secret}
+	me.Rank, me.Size, me.Driver = uint32(r.cfg.Rank), uint32(r.cfg.Size), "control"
 	if again {
 		me.Track = 1
 	}
