@@ -181,7 +181,7 @@ func (s *Session) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	return control.Ready(ctx)
+	return control.Ready()
 }
 
 // checkCards checks that all processes have the same drivers, Config.Heartbeat and Config.Link as the rank own.

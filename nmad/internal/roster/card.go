@@ -67,21 +67,9 @@ var errCard = errors.New("malformed card")
 
 // check refuses a card that the others would not read.
 func (c *Card) check() error {
-	type bound struct {
-		what    string
-		n, most int
-	}
-	bounds := []bound{
-		{"host identity", len(c.Host), maxHost}, {"name of the host", len(c.Name), MaxName}, {"list of processors", len(c.CPUs), MaxCPUs},
-		{"list of rails", len(c.Rails), MaxRails},
-	}
-	for _, r := range c.Rails {
-		bounds = append(bounds, bound{"driver name", len(r.Driver), maxDriver}, bound{"driver address", len(r.Addr), maxAddr})
-	}
-	for _, b := range bounds {
-		if b.n > b.most {
-			return fmt.Errorf("%w: the length of the %s is %d, at most %d", errCard, b.what, b.n, b.most)
-		}
+	x := coder{writing: true}
+	if c.code(&x); x.err != nil {
+		return fmt.Errorf("%w: %w", errCard, x.err)
 	}
 	return nil
 }
@@ -105,7 +93,10 @@ func (c *Card) code(x *coder) {
 	c.CPUs = x.string(c.CPUs, MaxCPUs)
 	c.Standby = x.string(c.Standby, maxAddr)
 	rails := x.u32(uint32(len(c.Rails)))
-	if x.failed = x.failed || lazy > 1 || rails > MaxRails; x.failed {
+	if x.err == nil && (lazy > 1 || rails > MaxRails) {
+		x.err = fmt.Errorf("%d rails, at most %d, and %d for whether links are made late", rails, MaxRails, lazy)
+	}
+	if x.err != nil {
 		return
 	}
 	if !x.writing && rails > 0 {
@@ -117,23 +108,14 @@ func (c *Card) code(x *coder) {
 	}
 }
 
-// appendTable appends the encoded cards to b.
-func appendTable(b []byte, cards []Card) []byte {
-	x := coder{b: b, writing: true}
+// encodeCards returns the payload that has these cards.
+func encodeCards(cards []Card) []byte {
+	x := coder{writing: true}
 	x.u32(uint32(len(cards)))
 	for i := range cards {
 		cards[i].code(&x)
 	}
 	return x.b
-}
-
-// parseTable reads a table of exactly size cards, in order of their ranks.
-func parseTable(b []byte, size int) ([]Card, error) {
-	ranks := make([]int, size)
-	for i := range ranks {
-		ranks[i] = i
-	}
-	return parseCards(b, ranks)
 }
 
 // parseCards reads the cards of exactly those ranks, in their order.
@@ -144,11 +126,11 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		if cards[i].code(&x); x.failed {
-			return nil, errCard
+		if cards[i].code(&x); x.err == nil && cards[i].Rank != ranks[i] {
+			x.err = fmt.Errorf("rank %d in the place of rank %d", cards[i].Rank, ranks[i])
 		}
-		if cards[i].Rank != ranks[i] {
-			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
+		if x.err != nil {
+			return nil, fmt.Errorf("%w: %w", errCard, x.err)
 		}
 	}
 	if !x.done() {

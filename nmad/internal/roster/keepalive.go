@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"math"
 	"net"
 	"time"
 
@@ -23,15 +24,46 @@ func (r *Roster) keepAlive(conn net.Conn) {
 	if t, ok := conn.(*net.TCPConn); ok {
 		const probes = 3
 		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: max(r.hostTime()/(probes+1), time.Second), Count: probes})
-		r.userTimeout(t)
+		control(t, func(fd int) {
+			_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(r.hostTime().Milliseconds()))
+		})
 	}
 }
 
-// userTimeout has the kernel give a connection up when what was sent has not been acknowledged for hostTime.
-func (r *Roster) userTimeout(conn *net.TCPConn) {
+// hostTime returns how long a host may be unreachable before its processes are lost.
+func (r *Roster) hostTime() time.Duration { return max(r.cfg.Silence, hostLimit) }
+
+// windowRoom returns a function that says how many bytes more the peer's kernel takes; nil if conn is not over TCP, or
+// this kernel does not tell (Linux before 5.4). Several goroutines may call the function at once; once the connection
+// is closed it returns math.MaxInt.
+func windowRoom(conn net.Conn) func() int {
+	t, ok := conn.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	if info := tcpInfo(t); info == nil || info.Snd_wnd == 0 {
+		return nil
+	}
+	return func() int {
+		info := tcpInfo(t)
+		if info == nil {
+			return math.MaxInt
+		}
+		// The window begins behind what is acknowledged. On one side of a connection Bytes_acked counts the opening of
+		// the connection as a byte; so the difference may be 1 too small.
+		unacknowledged := min(int(info.Bytes_sent-info.Bytes_retrans-info.Bytes_acked)+1, int(info.Unacked)*int(info.Snd_mss))
+		return max(int(info.Snd_wnd)-unacknowledged-int(info.Notsent_bytes), 0)
+	}
+}
+
+// tcpInfo returns what the kernel tells of conn; nil if conn is closed.
+func tcpInfo(conn *net.TCPConn) (info *unix.TCPInfo) {
 	control(conn, func(fd int) {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(r.hostTime().Milliseconds()))
+		if x, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			info = x
+		}
 	})
+	return info
 }
 
 // control calls f with the descriptor of conn, unless conn is closed.

@@ -110,7 +110,7 @@ func (p *testJob) each(f func(rank int)) {
 func (p *testJob) ready(all []*Roster) {
 	p.t.Helper()
 	p.each(func(rank int) {
-		if err := all[rank].Ready(context.Background()); err != nil {
+		if err := all[rank].Ready(); err != nil {
 			p.t.Errorf("rank %d: %v", rank, err)
 		}
 	})
@@ -439,7 +439,7 @@ func TestDeathBeforeReady(t *testing.T) {
 	all := p.join()
 	kill(all[2])
 	for _, rank := range []int{0, 1} {
-		err := all[rank].Ready(context.Background())
+		err := all[rank].Ready()
 		if !errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), "rank 2") {
 			t.Errorf("rank %d: %v, want that rank 2 kept the job from starting", rank, err)
 		}
@@ -453,7 +453,7 @@ func TestAbort(t *testing.T) {
 			p := newTestJob(t, 3)
 			all := p.join()
 			all[rank].Abort(errors.New("no more paper"))
-			err := all[2].Ready(context.Background())
+			err := all[2].Ready()
 			if !errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), "no more paper") {
 				t.Errorf("rank 2: %v, want the reason", err)
 			}

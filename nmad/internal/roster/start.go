@@ -6,10 +6,11 @@ import (
 )
 
 // The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to
-// link, and each is ready when its subtree is.
+// link, and each is ready when its subtree is. The callers of all functions here hold mu, except that of ready and
+// describeAbsent.
 
 // sendCards sends the cards of this process and of its members to the parent once they are all there; at rank 0 it
-// makes the table of them. The caller holds mu.
+// makes the table of them.
 func (r *Roster) sendCards() {
 	if r.pending > 0 {
 		return
@@ -18,29 +19,28 @@ func (r *Roster) sendCards() {
 		_ = r.cardAcceptor.Stop()
 	}
 	if r.cfg.Rank == 0 {
-		r.distributeTable(r.cards, pack(appendTable(nil, r.cards)))
+		r.distributeTable(r.cards, pack(encodeCards(r.cards)))
 	} else if r.parentWire != nil { // else it is yet to dial
 		var cards []Card
-		for _, rank := range r.tree.ranks(r.cfg.Rank) {
-			cards = append(cards, r.cards[rank])
+		for rank, leader := range r.tree.leader {
+			if rank == r.cfg.Rank || leader == r.cfg.Rank {
+				cards = append(cards, r.cards[rank])
+			}
 		}
-		r.parentWire.send(kindCard, appendTable(nil, cards))
+		r.parentWire.send(kindCard, encodeCards(cards))
 	}
 }
 
-// takeCard handles the cards of a member's subtree.
-func (r *Roster) takeCard(m *member, payload []byte) error {
+// takeCards handles the cards of a member's subtree.
+func (r *Roster) takeCards(m *member, payload []byte) error {
+	if r.phase != gathering || m.reached != gathering {
+		return fmt.Errorf("%w: a card that was not asked for", errFrame)
+	}
 	cards, err := parseCards(payload, m.subtree)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != gathering || m.hasCards {
-		return fmt.Errorf("%w: a card that was not asked for", errFrame)
-	}
-	m.endLimit()
-	m.hasCards = true
+	m.reached = linking
 	for _, card := range cards {
 		r.cards[card.Rank] = card
 	}
@@ -51,25 +51,26 @@ func (r *Roster) takeCard(m *member, payload []byte) error {
 
 // takeTable handles the table of all cards from the parent.
 func (r *Roster) takeTable(payload []byte) error {
+	if r.phase != gathering || r.pending > 0 {
+		return fmt.Errorf("%w: a table that was not due", errFrame)
+	}
 	table, err := unpack(payload, r.cfg.Size)
 	if err != nil {
 		return err
 	}
-	cards, err := parseTable(table, r.cfg.Size)
+	all := make([]int, r.cfg.Size)
+	for rank := range all {
+		all[rank] = rank
+	}
+	cards, err := parseCards(table, all)
 	if err != nil {
 		return err
-	}
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != gathering || r.pending > 0 {
-		return fmt.Errorf("%w: a table that was not due", errFrame)
 	}
 	r.distributeTable(cards, payload)
 	return nil
 }
 
-// distributeTable sends the table to the members, and lets this process go on. The caller holds mu, so that no GO
-// overtakes the table.
+// distributeTable sends the table to the members, and lets this process go on.
 func (r *Roster) distributeTable(cards []Card, packed []byte) {
 	r.cards, r.order = cards, rootOrder(cards)
 	r.phase = linking
@@ -80,12 +81,10 @@ func (r *Roster) distributeTable(cards []Card, packed []byte) {
 
 // takeReady handles a member whose subtree is ready.
 func (r *Roster) takeReady(m *member) error {
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != linking || m.isReady {
+	if r.phase != linking || m.reached != linking {
 		return fmt.Errorf("%w: ready at the wrong time", errFrame)
 	}
-	m.isReady = true
+	m.reached = running
 	r.countReady()
 	return nil
 }
@@ -100,8 +99,7 @@ func (r *Roster) ready() {
 	}
 }
 
-// countReady counts a ready member, or this process itself; the last one makes the subtree ready. The caller holds
-// mu.
+// countReady counts a ready member, or this process itself; the last one makes the subtree ready.
 func (r *Roster) countReady() {
 	if r.pending--; r.pending > 0 {
 		return
@@ -115,8 +113,6 @@ func (r *Roster) countReady() {
 
 // takeGo handles the parent's word that all processes are ready.
 func (r *Roster) takeGo() error {
-	r.mu.Lock()
-	defer r.release()
 	if r.phase != linking || r.pending > 0 {
 		return fmt.Errorf("%w: go at the wrong time", errFrame)
 	}
@@ -124,15 +120,15 @@ func (r *Roster) takeGo() error {
 	return nil
 }
 
-// startAll has this process and all members run. The caller holds mu.
+// startAll has this process and all members run.
 func (r *Roster) startAll() {
 	r.phase = running
 	r.toAll(kindGo, nil, nil)
 	close(r.allReady)
 }
 
-// fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it
-// does nothing. The caller holds mu.
+// fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it does
+// nothing.
 func (r *Roster) fail(reason string, from *wire) {
 	if r.phase > linking {
 		return
@@ -146,14 +142,13 @@ func (r *Roster) fail(reason string, from *wire) {
 	r.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 }
 
-// describeAbsent says, for people, for which ranks this process waits.
+// describeAbsent returns a description, for people, of the ranks for which this process waits.
 func (r *Roster) describeAbsent() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var ranks []string
 	for rank := range r.cfg.Size {
-		m := r.members[rank]
-		if r.tree.subtrees[rank] != nil && (m == nil || (r.phase == gathering && !m.hasCards) || (r.phase == linking && !m.isReady)) {
+		if m := r.members[rank]; r.tree.subtrees[rank] != nil && (m == nil || m.reached == r.phase) {
 			ranks = append(ranks, fmt.Sprint(rank))
 		}
 	}

@@ -3,7 +3,6 @@ package roster
 import (
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
@@ -57,16 +56,6 @@ func newTree(hosts []int, own, size int) controlTree {
 	}
 	delete(t.subtrees, own)
 	return t
-}
-
-// ranks lists the ranks whose cards this process gathers, its own included, in order.
-func (t *controlTree) ranks(own int) []int {
-	all := []int{own}
-	for _, subtree := range t.subtrees {
-		all = append(all, subtree...)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // leaderSocket returns the name of the Unix socket at which a leader waits for the ranks of its host. Only a

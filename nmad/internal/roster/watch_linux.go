@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// awaitEnd blocks until the process with that pid and start time has ended, and then returns true. It returns
-// false when ctx ends first, or when the process cannot be watched. Go's network poller waits for a pidfd, which
-// becomes readable when the process ends, so no thread is blocked.
+// awaitEnd blocks until the process with that pid and start time has ended, and then returns true. It returns false
+// when ctx ends first, or when the process cannot be watched. Go's network poller waits for a pidfd, which becomes
+// readable when the process ends, so no thread is blocked.
 func awaitEnd(ctx context.Context, pid int, born uint64) bool {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -22,22 +23,18 @@ func awaitEnd(ctx context.Context, pid int, born uint64) bool {
 	}
 	file := os.NewFile(uintptr(fd), "pidfd")
 	defer file.Close()
-	// The descriptor stands for the process that has the pid now: is it still the same?
-	if now := StartTime(pid); born != 0 && now != born {
+	if now := StartTime(pid); born != 0 && now != born { // another process has this pid now
 		return true
 	}
 	conn, err := file.SyscallConn()
 	if err != nil {
 		return false
 	}
-	stop := context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	err = conn.Read(func(fd uintptr) bool {
-		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(p, 0)
-		return err == nil && n > 0
-	})
-	return err == nil
+	defer context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(limit.Past) })()
+	return conn.Read(func(fd uintptr) bool {
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0
+	}) == nil
 }
 
 // StartTime returns the start time of a process in clock ticks since boot; 0 if it cannot be read. With the pid it
@@ -48,9 +45,8 @@ func StartTime(pid int) uint64 {
 		return 0
 	}
 	// The second field is the program's name in brackets and may hold anything.
-	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
-	fields := bytes.Fields(rest)
-	const startTime = 22 - 3 // field 22; rest begins with field 3
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const startTime = 22 - 3 // field 22; the first of fields is field 3
 	if len(fields) <= startTime {
 		return 0
 	}
