@@ -244,14 +244,10 @@ func (r *Roster) take(w *wire, m *member, k frameKind, payload []byte) error {
 		}
 		r.fail(reason, w)
 		return errors.New(reason)
-	case k == kindCard && fromMember:
-		return r.takeCards(m, payload)
-	case k == kindReady && fromMember:
-		return r.takeReady(m)
-	case k == kindTable && !fromMember:
-		return r.takeTable(payload)
-	case k == kindGo && !fromMember:
-		return r.takeGo()
+	case fromMember && (k == kindCard || k == kindReady):
+		return r.takeUp(m, k, payload)
+	case !fromMember && (k == kindTable || k == kindGo):
+		return r.takeDown(k, payload)
 	case !r.runs():
 		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
 	case k == kindBeat:

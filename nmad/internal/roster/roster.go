@@ -85,10 +85,9 @@ type Roster struct {
 	leaveCtx context.Context    // ends in Leave: no probe, search or watcher goes on
 	stopAll  context.CancelFunc // ends leaveCtx
 
-	gathered   chan struct{} // closed when phase becomes linking
-	allReady   chan struct{} // closed when phase becomes running
-	announced  chan struct{} // closed when this process announces that it leaves: a search then begins without its pause
-	parentTold chan struct{} // closed, by parentIsTold, when the parent knows that, or there is none
+	over       [2]chan struct{} // closed when the round of that phase is over, gathering and linking
+	announced  chan struct{}    // closed when this process announces that it leaves: a search then begins without its pause
+	parentTold chan struct{}    // closed, by parentIsTold, when the parent knows that, or there is none
 
 	parentIsTold func()
 	leaveOnce    sync.Once // runs Leave
@@ -116,12 +115,11 @@ type Roster struct {
 	standby      *meet.Acceptor   // accepts processes that have lost their parent; nil: this process never becomes root. Rank 0's is its cardAcceptor
 	acceptors    []*meet.Acceptor // these two
 
-	parentWire  *wire           // nil: there is no parent
-	members     map[int]*member // by rank
-	missing     map[int]uint32  // at the root: ranks for which no member speaks, and the tick after which they are lost
-	pending     int             // members whose cards, and later whose ready message, are still to come; then also this process
-	readyCalled bool            // Ready has been called
-	failure     string          // why the job could not start
+	parentWire *wire           // nil: there is no parent
+	members    map[int]*member // by rank
+	missing    map[int]uint32  // at the root: ranks for which no member speaks, and the tick after which they are lost
+	pending    int             // how many of the members and this process itself are still to be counted in this round of the start
+	failure    string          // why the job could not start
 }
 
 // Join meets the other processes of the job. It returns once the cards of all of them are there, or fails when ctx
@@ -136,18 +134,18 @@ func Join(ctx context.Context, cfg Config) (*Roster, error) {
 	}
 	r := &Roster{
 		cfg: cfg, tree: newTree(cfg.Hosts, cfg.Rank, cfg.Size),
-		gathered: make(chan struct{}), allReady: make(chan struct{}), announced: make(chan struct{}), parentTold: make(chan struct{}),
+		over: [...]chan struct{}{make(chan struct{}), make(chan struct{})}, announced: make(chan struct{}), parentTold: make(chan struct{}),
 		cards: make([]Card, cfg.Size), gone: make([]Event, cfg.Size),
 		members: map[int]*member{}, missing: map[int]uint32{},
 	}
-	r.pending = len(r.tree.subtrees)
+	r.pending = len(r.tree.subtrees) + 1
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
 	r.leaveCtx, r.stopAll = context.WithCancel(context.Background())
 	r.starting, r.endStart = limit.Context(ctx, cfg.Timeout)
 	r.parentIsTold = sync.OnceFunc(func() { close(r.parentTold) })
 	r.cards[cfg.Rank] = cfg.Card
 	if err = r.connect(); err == nil {
-		err = r.await(r.gathered)
+		err = r.await(r.over[gathering])
 	}
 	if err != nil {
 		r.Abort(err)
@@ -159,37 +157,32 @@ func Join(ctx context.Context, cfg Config) (*Roster, error) {
 
 // connect makes this process part of the tree: it opens its listeners and connects to its parent.
 func (r *Roster) connect() error {
-	if r.cfg.Rank == 0 {
-		r.state = isRoot
-		if r.cfg.Size == 1 {
-			r.phase = running
-			close(r.gathered)
-			close(r.allReady)
-			return nil
-		}
-	}
 	if r.tree.relays[r.cfg.Rank] { // before the dial: the other ranks of the host may connect already
 		if err := r.listen(); err != nil {
 			return err
 		}
 	}
-	if r.cfg.Rank == 0 {
-		return nil
-	}
-	w, err := r.dial()
-	if err != nil {
-		return err
+	var w *wire
+	if r.cfg.Rank > 0 {
+		var err error
+		if w, err = r.dial(); err != nil {
+			return err
+		}
 	}
 	r.mu.Lock()
 	defer r.release()
-	r.openStandby(w.Conn.LocalAddr())
-	r.parentWire = w
-	if r.phase == failed { // through a member, while this process looked for its parent, which is to hear why
-		w.send(kindAbort, notice(r.cfg.Rank, r.failure))
+	if w == nil {
+		r.state = isRoot
 	} else {
-		r.sendCards()
+		r.openStandby(w.Conn.LocalAddr())
+		r.parentWire = w
+		r.following.Go(func() { r.follow(w) })
 	}
-	r.following.Go(func() { r.follow(w) })
+	if r.phase == gathering {
+		r.countUp()
+	} else if w != nil { // a member has failed while this process looked for its parent, which is to hear why
+		w.send(kindAbort, notice(r.cfg.Rank, r.failure))
+	}
 	return nil
 }
 
@@ -238,8 +231,12 @@ func (r *Roster) Context() context.Context { return r.ctx }
 // visible to Notify.
 func (r *Roster) Ready() error {
 	defer r.endStart()
-	r.ready()
-	if err := r.await(r.allReady); err != nil {
+	r.mu.Lock()
+	if r.phase == linking {
+		r.countUp()
+	}
+	r.release()
+	if err := r.await(r.over[linking]); err != nil {
 		r.Abort(err)
 		return err
 	}

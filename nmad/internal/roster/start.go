@@ -5,22 +5,48 @@ import (
 	"strings"
 )
 
-// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to
-// link, and each is ready when its subtree is. The callers of all functions here hold mu, except that of ready and
-// describeAbsent.
+// The start of a job has two rounds. In each, a process passes on to its parent what its subtree has, once all of its
+// members have handed that in and it is so far itself; rank 0 then answers, and the answer goes to all:
+//
+//	gathering   CARD: the cards of the subtree    TABLE: all cards
+//	linking     READY: the subtree is ready       GO
 
-// sendCards sends the cards of this process and of its members to the parent once they are all there; at rank 0 it
-// makes the table of them.
-func (r *Roster) sendCards() {
-	if r.pending > 0 {
+// frames has the kind that goes up in a round, by its phase, and that of the answer.
+var frames = [...]struct{ up, down frameKind }{gathering: {kindCard, kindTable}, linking: {kindReady, kindGo}}
+
+// takeUp handles what a member has handed in. The caller holds mu.
+func (r *Roster) takeUp(m *member, k frameKind, payload []byte) error {
+	if r.phase > linking || k != frames[r.phase].up || m.reached != r.phase {
+		return fmt.Errorf("%w: kind %d from rank %d is not due", errFrame, k, m.rank)
+	}
+	if k == kindCard {
+		cards, err := parseCards(payload, m.subtree)
+		if err != nil {
+			return err
+		}
+		for _, card := range cards {
+			r.cards[card.Rank] = card
+		}
+	}
+	m.reached++
+	r.countUp()
+	return nil
+}
+
+// countUp counts that a member, or this process itself, is so far; with the last of them the subtree is. The caller
+// holds mu.
+func (r *Roster) countUp() {
+	if r.pending--; r.pending > 0 {
 		return
 	}
-	if r.cardAcceptor != nil && r.cardAcceptor != r.standby {
-		_ = r.cardAcceptor.Stop()
-	}
-	if r.cfg.Rank == 0 {
-		r.distributeTable(r.cards, pack(encodeCards(r.cards)))
-	} else if r.parentWire != nil { // else it is yet to dial
+	switch {
+	case r.phase == linking && r.cfg.Rank == 0:
+		r.answer(nil)
+	case r.phase == linking:
+		r.parentWire.send(kindReady, nil)
+	case r.cfg.Rank == 0:
+		r.answer(pack(encodeCards(r.cards)))
+	default:
 		var cards []Card
 		for rank, leader := range r.tree.leader {
 			if rank == r.cfg.Rank || leader == r.cfg.Rank {
@@ -31,104 +57,47 @@ func (r *Roster) sendCards() {
 	}
 }
 
-// takeCards handles the cards of a member's subtree.
-func (r *Roster) takeCards(m *member, payload []byte) error {
-	if r.phase != gathering || m.reached != gathering {
-		return fmt.Errorf("%w: a card that was not asked for", errFrame)
+// takeDown handles the answer from the parent. The caller holds mu.
+func (r *Roster) takeDown(k frameKind, payload []byte) error {
+	if r.phase > linking || k != frames[r.phase].down || r.pending > 0 {
+		return fmt.Errorf("%w: kind %d is not due", errFrame, k)
 	}
-	cards, err := parseCards(payload, m.subtree)
-	if err != nil {
-		return err
+	if k == kindTable {
+		table, err := unpack(payload, r.cfg.Size)
+		if err != nil {
+			return err
+		}
+		all := make([]int, r.cfg.Size)
+		for rank := range all {
+			all[rank] = rank
+		}
+		cards, err := parseCards(table, all)
+		if err != nil {
+			return err
+		}
+		r.cards = cards
 	}
-	m.reached = linking
-	for _, card := range cards {
-		r.cards[card.Rank] = card
-	}
-	r.pending--
-	r.sendCards()
+	r.answer(payload)
 	return nil
 }
 
-// takeTable handles the table of all cards from the parent.
-func (r *Roster) takeTable(payload []byte) error {
-	if r.phase != gathering || r.pending > 0 {
-		return fmt.Errorf("%w: a table that was not due", errFrame)
+// answer ends a round: it sends the answer to the members, and lets this process go on. The caller holds mu, so no GO
+// overtakes the table.
+func (r *Roster) answer(payload []byte) {
+	r.toAll(frames[r.phase].down, payload, nil)
+	if r.phase == gathering {
+		if r.cardAcceptor != nil && r.cardAcceptor != r.standby {
+			_ = r.cardAcceptor.Stop()
+		}
+		r.order = rootOrder(r.cards)
+		r.pending = len(r.tree.subtrees) + 1
 	}
-	table, err := unpack(payload, r.cfg.Size)
-	if err != nil {
-		return err
-	}
-	all := make([]int, r.cfg.Size)
-	for rank := range all {
-		all[rank] = rank
-	}
-	cards, err := parseCards(table, all)
-	if err != nil {
-		return err
-	}
-	r.distributeTable(cards, payload)
-	return nil
-}
-
-// distributeTable sends the table to the members, and lets this process go on.
-func (r *Roster) distributeTable(cards []Card, packed []byte) {
-	r.cards, r.order = cards, rootOrder(cards)
-	r.phase = linking
-	r.pending = len(r.tree.subtrees) + 1 // this time the own process counts too
-	r.toAll(kindTable, packed, nil)
-	close(r.gathered)
-}
-
-// takeReady handles a member whose subtree is ready.
-func (r *Roster) takeReady(m *member) error {
-	if r.phase != linking || m.reached != linking {
-		return fmt.Errorf("%w: ready at the wrong time", errFrame)
-	}
-	m.reached = running
-	r.countReady()
-	return nil
-}
-
-// ready notes that this process is ready.
-func (r *Roster) ready() {
-	r.mu.Lock()
-	defer r.release()
-	if r.phase == linking && !r.readyCalled {
-		r.readyCalled = true
-		r.countReady()
-	}
-}
-
-// countReady counts a ready member, or this process itself; the last one makes the subtree ready.
-func (r *Roster) countReady() {
-	if r.pending--; r.pending > 0 {
-		return
-	}
-	if r.cfg.Rank == 0 {
-		r.startAll()
-	} else if r.parentWire != nil {
-		r.parentWire.send(kindReady, nil)
-	}
-}
-
-// takeGo handles the parent's word that all processes are ready.
-func (r *Roster) takeGo() error {
-	if r.phase != linking || r.pending > 0 {
-		return fmt.Errorf("%w: go at the wrong time", errFrame)
-	}
-	r.startAll()
-	return nil
-}
-
-// startAll has this process and all members run.
-func (r *Roster) startAll() {
-	r.phase = running
-	r.toAll(kindGo, nil, nil)
-	close(r.allReady)
+	r.phase++
+	close(r.over[r.phase-1])
 }
 
 // fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it does
-// nothing.
+// nothing. The caller holds mu.
 func (r *Roster) fail(reason string, from *wire) {
 	if r.phase > linking {
 		return
