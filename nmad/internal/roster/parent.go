@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // What a member does. README.md has the protocol.
@@ -165,7 +166,7 @@ func (r *Roster) becomeRootless() {
 			continue
 		}
 		r.wg.Go(func() {
-			if awaitEnd(r.leaveCtx, card.PID, card.StartTime) {
+			if process.AwaitEnd(r.leaveCtx, card.PID, card.StartTime) {
 				r.lockAndDepart(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
 			}
 		})

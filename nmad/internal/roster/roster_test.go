@@ -21,6 +21,7 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 func TestMain(m *testing.M) {
@@ -252,7 +253,7 @@ func TestRankZeroGone(t *testing.T) {
 			defer child.Process.Kill()
 			all, errs := p.start(func(rank int, c *Config) {
 				if rank == 2 {
-					c.Card.PID, c.Card.StartTime = child.Process.Pid, StartTime(child.Process.Pid)
+					c.Card.PID, c.Card.StartTime = child.Process.Pid, process.StartTime(child.Process.Pid)
 				}
 			})
 			if err := errors.Join(errs...); err != nil {
