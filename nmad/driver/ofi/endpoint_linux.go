@@ -91,7 +91,7 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := meet.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, nil)
 	if err != nil {
 		return -1, nil, err
 	}

@@ -108,7 +108,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 // receive is the listener's side of reach.
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := meet.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, nil)
 	if err != nil {
 		return -1, nil, err
 	}

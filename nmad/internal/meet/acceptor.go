@@ -25,7 +25,7 @@ type Acceptor struct {
 	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing
 	// comes of the connection.
 	Serve    func(conn net.Conn, v *Incoming) error
-	Patience time.Duration // for the hello, and for the rest of the exchange
+	Patience time.Duration // for the exchange
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
 
 	ln    net.Listener
@@ -40,9 +40,6 @@ type Acceptor struct {
 }
 
 const (
-	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the
-	// job sends it as soon as it is connected.
-	helloTimeout = 3 * time.Second
 	// minSlotTime is how long a connection has its slot at least: long enough for an exchange while
 	// many others are under way.
 	minSlotTime = 250 * time.Millisecond
@@ -104,20 +101,11 @@ func (d *Acceptor) admit(conn net.Conn) {
 			return
 		}
 	}
-	v.limit = limit.Bound(conn, d.helloLimit())
+	v.limit = limit.Bound(conn, d.Patience)
 	// Not Close: the exchange owns the connection, and may just be taking its descriptor over.
 	v.release = context.AfterFunc(d.ctx, func() { _ = conn.SetDeadline(limit.Past) })
 	d.wg.Go(func() { d.serve(v) })
 }
-
-// Heard notes that the hello has come: the rest of the exchange has the rest of Patience.
-func (v *Incoming) Heard() {
-	v.limit.Stop()
-	v.limit = limit.Bound(v.conn, v.acceptor.Patience-v.acceptor.helloLimit())
-}
-
-// helloLimit returns how long the hello may take.
-func (d *Acceptor) helloLimit() time.Duration { return min(helloTimeout, d.Patience/2) }
 
 // Proved notes that the process has proved that it belongs to the job: the connection gives up its slot.
 func (v *Incoming) Proved() { v.acceptor.slots.free(v) }

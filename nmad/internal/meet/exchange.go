@@ -66,22 +66,15 @@ func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 	return peer, nil
 }
 
-// Visit hears how far the exchange with a process is that has connected.
-type Visit interface {
-	Heard()  // it has said its hello
-	Proved() // it holds the secret
-}
-
-// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees the peer once it has
-// proved itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller
-// bounds the time of conn and closes it on error.
-func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Peer, error) {
+// Listener runs the exchange on the side that accepted. It calls proved when the peer has proved itself, and then
+// decide, unless that is nil: decide may refuse the peer still, or give it an answer, which stands in Peer.Answer on
+// both sides. The caller bounds the time of conn and closes it on error.
+func Listener(conn net.Conn, me Me, proved func(), decide func(peer *Peer) error) (*Peer, error) {
 	x := exchange{conn: conn, me: me}
 	var err error
 	if x.dialer, err = x.read(kindHello); err != nil {
 		return nil, Refuse(conn, err)
 	}
-	v.Heard()
 	peer, err := x.judge(x.dialer)
 	if err != nil {
 		return nil, Refuse(conn, err)
@@ -94,7 +87,7 @@ func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Pe
 	if _, err = x.verify("dialer"); err != nil {
 		return nil, Refuse(conn, err)
 	}
-	v.Proved()
+	proved()
 	if decide != nil {
 		if err = decide(peer); err != nil {
 			return nil, Refuse(conn, err)

@@ -28,7 +28,7 @@ type Incoming struct {
 	conn     net.Conn
 	from     origin
 	since    time.Time    // when it was accepted
-	limit    *limit.Limit // of the hello, then of the rest of the exchange
+	limit    *limit.Limit // of the exchange
 	release  func() bool  // detaches the connection from Acceptor.Stop; false: Stop has ended the exchange
 }
 

@@ -119,7 +119,7 @@ func (r *Roster) accept(l net.Listener) *meet.Acceptor {
 func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	r.keepAlive(conn)
 	m := &member{}
-	peer, err := meet.Listener(conn, r.me(false), v, func(p *meet.Peer) error {
+	peer, err := meet.Listener(conn, r.me(false), v.Proved, func(p *meet.Peer) error {
 		p.Answer = byte(r.admit(m, int(p.Rank), p.Track == 1))
 		return nil
 	})

@@ -71,7 +71,7 @@ func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, e
 	defer s.close()
 	var first *half
 	var track int
-	peer, err := meet.Listener(conn, e.Me(), v, func(peer *meet.Peer) (err error) {
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, func(peer *meet.Peer) (err error) {
 		switch track = int(peer.Track); track {
 		case trackSmall:
 			first, err = e.halves.expect(peer)
