@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
-	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name that is meant for another driver
@@ -16,7 +16,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("tcp: open: %w", err)
 	}
-	ln, addr, err := meet.ListenTCP(Name, c)
+	ln, addr, err := listener.TCP(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, and is this its address?",
-		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Check: meet.CheckTCP,
+		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Check: listener.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
@@ -14,7 +15,7 @@ import (
 // addr.
 func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.Endpoint {
 	e := &endpoint{net: n}
-	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
+	e.Endpoint = listener.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
 	e.halves.waiting = map[linkID]*half{}
 	e.Listen(ln, addr, e.receive)
 	return e
@@ -22,7 +23,7 @@ func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.En
 
 // endpoint is a network opened in this process.
 type endpoint struct {
-	meet.Endpoint
+	listener.Endpoint
 	net    Network
 	halves halves
 }
