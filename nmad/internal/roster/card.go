@@ -29,23 +29,18 @@ type Card struct {
 	Standby string // host:port at which processes connect that have lost their parent; empty: this process never becomes root. Join fills it in
 }
 
-// MaxCPUs is how long Card.CPUs may be, in bytes.
-const MaxCPUs = 255
-
-// MaxName is how long Card.Name may be, in bytes: as long as kernels have it.
-const MaxName = 64
-
-// Longest other strings of a card, in bytes.
+// Bounds of a card.
 const (
-	maxHost   = 255
-	maxDriver = 63
-	maxAddr   = 1023
+	MaxCPUs  = 255 // bytes of Card.CPUs
+	MaxName  = 64  // bytes of Card.Name, as long as kernels have it
+	MaxRails = 8
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxName + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxHost   = 255  // bytes of Card.Host
+	maxDriver = 63   // bytes of Rail.Driver
+	maxAddr   = 1023 // bytes of Card.Standby and of Rail.Addr
+
+	maxCard = 16 << 10 // bytes of an encoded card; no card has as many
 )
-
-// MaxRails is how many rails a card has at most.
-const MaxRails = 8
 
 // Rail is one of the networks by which a process can be reached.
 type Rail struct {

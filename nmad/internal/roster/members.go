@@ -31,7 +31,8 @@ type member struct {
 	dropped     bool  // nothing is sent to it, and the end of its connection means nothing
 }
 
-// admission is the answer of a listener to a dialer that has proved that it belongs to the job.
+// admission is the answer of a listener to a dialer that has proved that it belongs to the job. But for welcome it is an
+// error, a driver.ErrRefused.
 type admission byte
 
 const (
@@ -44,28 +45,22 @@ const (
 	notYet                  // the job runs, and this process looks for a parent itself
 )
 
-var admissionTexts = [...]string{
-	welcome:       "welcome",
-	rankTaken:     "another process has this rank already: give each its own PM2_RANK",
-	alreadyClosed: "the job is complete already: another process may have this rank",
-	wrongPlace:    "this rank has its place at another process: the processes of the job do not agree on which hosts they are",
-	takenForLost:  "the others have taken this process for lost",
-	elsewhere:     "an earlier process keeps the list",
-	notYet:        "which process keeps the list is not settled yet",
-}
-
-func (a admission) String() string {
-	if int(a) < len(admissionTexts) {
-		return admissionTexts[a]
+func (a admission) Error() string {
+	texts := [...]string{
+		rankTaken:     "another process has this rank already: give each its own PM2_RANK",
+		alreadyClosed: "the job is complete already: another process may have this rank",
+		wrongPlace:    "this rank has its place at another process: the processes of the job do not agree on which hosts they are",
+		takenForLost:  "the others have taken this process for lost",
+		elsewhere:     "an earlier process keeps the list",
+		notYet:        "which process keeps the list is not settled yet",
 	}
-	return fmt.Sprintf("answer %d", byte(a))
+	if int(a) < len(texts) {
+		return fmt.Sprintf("%v: %s", driver.ErrRefused, texts[a])
+	}
+	return fmt.Sprintf("%v: answer %d", driver.ErrRefused, byte(a))
 }
 
-// declined is the error of a dialer that was not admitted. It is a driver.ErrRefused.
-type declined struct{ answer admission }
-
-func (d declined) Error() string { return fmt.Sprintf("%v: %v", driver.ErrRefused, d.answer) }
-func (declined) Unwrap() error   { return driver.ErrRefused }
+func (admission) Unwrap() error { return driver.ErrRefused }
 
 // me describes this process for an exchange. again: the job runs, and this process has lost its parent.
 func (r *Roster) me(again bool) meet.Me {
@@ -123,8 +118,8 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 		p.Answer = byte(r.admit(m, int(p.Rank), p.Track == 1))
 		return nil
 	})
-	if err == nil && peer.Answer != byte(welcome) {
-		err = declined{admission(peer.Answer)}
+	if err == nil && admission(peer.Answer) != welcome {
+		err = admission(peer.Answer)
 	}
 	if !v.Over() && err == nil {
 		err = net.ErrClosed
@@ -371,10 +366,12 @@ func (r *Roster) memberEnded(m *member, err error) {
 		for _, rank := range m.subtree {
 			r.depart(Event{Rank: rank, Kind: Died, Reason: text}, m.wire)
 		}
-	case silent: // it gets the notice that it is lost
-		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, nil)
 	default:
-		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, m.wire)
+		from := m.wire
+		if silent { // it gets the notice that it is lost
+			from = nil
+		}
+		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, from)
 	}
 	m.dropped = true
 	r.markMissing(m.subtree)

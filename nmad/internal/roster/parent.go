@@ -49,8 +49,8 @@ func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (
 	r.keepAlive(conn)
 	peer, err := meet.Dialer(conn, r.me(again), rank)
 	stop()
-	if err == nil && peer.Answer != byte(welcome) {
-		err = declined{admission(peer.Answer)}
+	if err == nil && admission(peer.Answer) != welcome {
+		err = admission(peer.Answer)
 	}
 	if err == nil {
 		err = context.Cause(ctx) // conn may have been made useless

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Defaults of Config.
-const (
-	DefaultTimeout   = 30 * time.Second
-	DefaultHandshake = 5 * time.Second
-)
+// DefaultHandshake is how long a dialler has to prove itself.
+const DefaultHandshake = 5 * time.Second
 
 // leaveLimit bounds each of the four waits of Leave for other processes to take notice.
 const leaveLimit = time.Second
@@ -35,15 +33,16 @@ type Config struct {
 	Card       Card          // what to publish; its Rank is filled in
 	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
-	Timeout    time.Duration // from Join to the end of Ready; 0: DefaultTimeout
+	Timeout    time.Duration // from Join to the end of Ready; above 0
 	Handshake  time.Duration // for one dialler to prove itself; 0: DefaultHandshake
 }
 
-// MinSecret is the shortest secret that is accepted, in bytes.
-const MinSecret = 16
-
-// MaxSecret is the longest, in bytes: in hexadecimal it fits into any pipe, by which a launcher tells it.
-const MaxSecret = 1024
+// MinSecret and MaxSecret bound the length of a secret, in bytes. In hexadecimal the longest fits into any pipe, by
+// which a launcher tells it.
+const (
+	MinSecret = 16
+	MaxSecret = 1024
+)
 
 // ErrAborted is the error of Join and Ready when a process of the job failed to start.
 var ErrAborted = errors.New("the job could not start")
@@ -190,16 +189,8 @@ func (r *Roster) connect() error {
 func (cfg *Config) complete() error {
 	cfg.Card.Rank = cfg.Rank
 	cfg.Card.Silence = uint32(min(cfg.Silence.Milliseconds(), math.MaxUint32))
-	if err := cfg.Card.check(); err != nil {
-		return err
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.Handshake <= 0 {
-		cfg.Handshake = DefaultHandshake
-	}
-	return nil
+	cfg.Handshake = cmp.Or(cfg.Handshake, DefaultHandshake)
+	return cfg.Card.check()
 }
 
 // await blocks until done is closed. It fails if the job cannot start, or starting ends before.

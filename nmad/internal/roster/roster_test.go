@@ -498,7 +498,7 @@ func TestNobodyThere(t *testing.T) {
 }
 
 func TestWrongConfigurations(t *testing.T) {
-	good := Config{Rank: 1, Size: 2, Addr: "127.0.0.1:1", Secret: secret}
+	good := Config{Rank: 1, Size: 2, Addr: "127.0.0.1:1", Secret: secret, Timeout: time.Minute}
 	for name, change := range map[string]func(*Config){
 		"bad address": func(c *Config) { c.Addr = "no port here" },
 		"long card":   func(c *Config) { c.Card.Rails = []Rail{{"d", strings.Repeat("x", maxAddr+1)}} },

@@ -127,13 +127,13 @@ func (x *search) tryAll() (w *wire, over bool) {
 		}
 		began := time.Now()
 		w, err := x.dialStandby(rank)
-		no, answered := errors.AsType[declined](err)
+		answer, answered := errors.AsType[admission](err)
 		switch {
 		case err == nil:
 			return w, true
 		case x.leaveCtx.Err() != nil:
 			return nil, true
-		case answered && no.answer == takenForLost:
+		case answer == takenForLost:
 			x.mu.Lock()
 			x.exclude(fmt.Sprintf("rank %d says so", rank))
 			x.release()
