@@ -15,11 +15,10 @@ import (
 // Acceptor accepts connections, and has Serve find out which process each comes from. Set Serve and Patience, then
 // call Listen once. Safe for concurrent use.
 //
-// A connection has a slot until its process has proved that it belongs to the job, or the connection has ended.
-// While all slots of this process are taken, the next connection gets the slot of another one whose exchange then
-// fails: of the address with the most slots at one acceptor, the connection that has had its slot for the longest
-// time, at least minSlotTime. So silent connections do not keep the processes of the job out, and when many of
-// these connect at once they only wait for one another.
+// A connection has a slot until its process has proved that it belongs to the job, or the connection has ended. While
+// all slots of this process are taken, a new connection gets the slot of another one whose exchange then fails
+// (slots.evict), once that has had it for minSlotTime. So silent connections do not keep the processes of the job out,
+// and when many of these connect at once they only wait for one another.
 type Acceptor struct {
 	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
 	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing
@@ -40,18 +39,12 @@ type Acceptor struct {
 }
 
 const (
-	// minSlotTime is how long a connection has its slot at least: long enough for an exchange while
-	// many others are under way.
-	minSlotTime = 250 * time.Millisecond
-	// maxRefusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
-	// connections are.
-	maxRefusals = 100
-	// pause is what follows a call of accept that has failed: descriptors are short, most likely.
-	pause = 10 * time.Millisecond
+	minSlotTime = 250 * time.Millisecond // a connection has its slot at least as long: enough for an exchange beside many others
+	maxRefusals = 100                    // calls of accept in a row, a pause apart, after which the kernel refuses the call, not connections
+	pause       = 10 * time.Millisecond  // after a call of accept that has failed: descriptors are short, most likely
 )
 
-// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once, when what Serve uses is
-// complete.
+// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once.
 func (d *Acceptor) Listen(ln net.Listener) {
 	d.ln = ln
 	d.ctx, d.stop = context.WithCancel(context.Background())
@@ -158,8 +151,7 @@ func (d *Acceptor) Refused() (n int, last error) {
 // Done is closed by Stop.
 func (d *Acceptor) Done() <-chan struct{} { return d.ctx.Done() }
 
-// Stop stops listening and ends the exchanges under way, and does not wait for their goroutines. Calling it again does
-// nothing.
+// Stop stops listening and ends the exchanges under way. It does not wait. Calling it again does nothing.
 func (d *Acceptor) Stop() error {
 	d.stop()
 	if err := d.ln.Close(); !errors.Is(err, net.ErrClosed) {

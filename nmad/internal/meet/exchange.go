@@ -14,9 +14,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Patience is how long the exchange of a link may take, as package limit counts, for its callers: long enough for a
-// machine with a thousand processes starting on it, short enough that a stranger that connects and says nothing
-// occupies little.
+// Patience is how long the exchange of a link may take, as package limit counts: long enough for a machine with a
+// thousand processes starting on it, short enough that a stranger that says nothing occupies little.
 const Patience = 10 * time.Second
 
 // Me describes this process in an exchange.
@@ -138,12 +137,10 @@ func (x *exchange) verify(role string) (answer byte, err error) {
 		return 0, err
 	}
 	if len(got) == 0 || !hmac.Equal(got, x.proof(role, got[0])) {
-		return 0, wrongSecret
+		return 0, Refused("it does not hold the secret of this job: give all processes the same one")
 	}
 	return got[0], nil
 }
-
-var wrongSecret = Refused("it does not hold the secret of this job: give all processes the same one")
 
 // code returns the HMAC under the secret over the parts and both hellos.
 func (x *exchange) code(label string, parts ...[]byte) []byte {

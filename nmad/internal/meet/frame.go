@@ -5,8 +5,11 @@ import (
 	"io"
 )
 
-// MaxFrame is the longest payload of a frame of an exchange, in bytes.
-const MaxFrame = 512
+// Sizes of a frame of an exchange, in bytes.
+const (
+	HeadSize = 5   // kind and length
+	MaxFrame = 512 // the longest payload
+)
 
 // Kinds of frames. A driver that goes on with frames after the proofs numbers its own from KindDriver; those of sealed
 // frames are below them all.
@@ -18,9 +21,6 @@ const (
 	kindBusy    = 0xA5 // likewise, for now
 	KindDriver  = 0xB0
 )
-
-// HeadSize is the size of kind and length, in bytes.
-const HeadSize = 5
 
 // appendHead appends the head of a frame with n bytes of payload to b.
 func appendHead(b []byte, kind byte, n int) []byte {
@@ -38,9 +38,8 @@ func WriteFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// ReadFrame reads one frame, which must be of that kind, and not one byte more. It reads exactly as many bytes as the
-// frame has, in two reads. A lack in its place is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything
-// else, an ErrRefused.
+// ReadFrame reads one frame, which must be of that kind, in two reads, and not one byte more. Its error is a Refusal if
+// the peer has sent one in its place, or anything else.
 func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -15,8 +15,7 @@ const magic = "pm2\x01"
 
 const (
 	nonceSize = 32
-	// LinkSize is the size of Message.Link in bytes.
-	LinkSize = 16
+	LinkSize  = 16 // bytes of Message.Link
 )
 
 // Message is the content of a hello.
@@ -46,8 +45,7 @@ func (m *Message) encode() []byte {
 	return append(append(b, uint8(len(m.Job))), m.Job...)
 }
 
-// decode reads a hello. Magic and version come first, so that a hello of another version, whatever else it holds, is
-// refused for its version.
+// decode reads a hello. It looks at the version first: what follows differs in another version.
 func (m *Message) decode(b []byte) error {
 	if len(b) < len(magic)+2 || string(b[:len(magic)]) != magic {
 		return Refused("it does not speak our protocol")

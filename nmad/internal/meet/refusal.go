@@ -61,8 +61,7 @@ func Lacking(err error) error {
 	return r
 }
 
-// Refuse tells the peer why nothing comes of the connection, if err is of Refused or Lacking. It returns err. The
-// caller closes conn.
+// Refuse tells the peer err if it is of Refused or Lacking, and returns err. The caller closes conn.
 func Refuse(conn net.Conn, err error) error {
 	if r, ok := errors.AsType[*Refusal](err); ok && !r.ByPeer {
 		_ = WriteFrame(conn, r.kind, []byte(r.Reason[:min(len(r.Reason), MaxFrame)])) // the peer may be gone; err counts

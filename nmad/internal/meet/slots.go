@@ -12,8 +12,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// slots bound how many connections may be in an exchange without having proved that they belong to the job. Safe
-// for concurrent use.
+// slots bound how many connections may be in an exchange that has proved nothing yet. Safe for concurrent use.
 type slots struct {
 	max   int           // 0: maxSlots decides
 	freed chan struct{} // receives when a slot becomes free; room for one
@@ -92,18 +91,10 @@ func (s *slots) evict(after time.Duration) bool {
 	return true
 }
 
-// Bounds on how many connections have a slot at once; more wait in the kernel's queue.
-const (
-	minSlots = 64
-	slotsCap = 4096
-)
-
-// maxSlots returns how many unproven connections this process may have at once: half of its limit of descriptors,
-// within bounds.
+// maxSlots returns how many connections of this process may have a slot at once: half of its limit of descriptors, but
+// at least 64 and at most 4096. More wait in the kernel's queue.
 func maxSlots() int {
 	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		return minSlots
-	}
-	return int(min(max(l.Cur/2, minSlots), slotsCap))
+	_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &l) // without an answer l is 0
+	return int(min(max(l.Cur/2, 64), 4096))
 }

@@ -60,9 +60,6 @@ func (r *Roster) lockAndDepart(e Event) {
 // exclude notes that the others have taken this process for lost. To it all others are lost, and its members look
 // for another parent. The caller holds mu.
 func (r *Roster) exclude(reason string) {
-	if r.state == excluded {
-		return
-	}
 	r.state = excluded
 	r.toAll(kindQuit, nil, nil)
 	for _, m := range r.members {

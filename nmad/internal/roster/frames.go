@@ -28,11 +28,7 @@ const (
 
 const maxReason = 512
 
-// errFrame is wrapped by the errors of frames that break the protocol.
-var errFrame = meet.ErrFrame
-
-// maxPayload returns the largest payload, in bytes, of a frame of kind k in a job of that size; -1 if there is no
-// such kind.
+// maxPayload returns the largest payload of a frame of kind k, in bytes; -1 if there is no such kind.
 func maxPayload(k frameKind, size int) int {
 	switch k {
 	case kindReady, kindGo, kindBeat, kindQuit:
@@ -56,8 +52,7 @@ type wire struct {
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
 }
 
-// newWire makes the control connection of conn, over which the exchange has found peer. dialed: this process has
-// dialed.
+// newWire goes on with conn after the exchange with peer. dialed: this process has dialed.
 func (r *Roster) newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
 	w := &wire{Sealed: peer.Seal(conn, dialed), rank: int(peer.Rank)}
 	w.Room = windowRoom(conn)
@@ -89,7 +84,7 @@ func parseNotice(b []byte, size int) (rank int, reason string, err error) {
 	n := x.u32(0)
 	reason = x.string("", maxReason)
 	if !x.done() || int64(n) >= int64(size) {
-		return 0, "", fmt.Errorf("%w: a notice about rank %d", errFrame, n)
+		return 0, "", fmt.Errorf("%w: a notice about rank %d", meet.ErrFrame, n)
 	}
 	return int(n), reason, nil
 }
@@ -107,7 +102,7 @@ func parseRanks(b []byte, size int) (ranks []int, err error) {
 	for x := (coder{b: b}); !x.done(); {
 		n := int(x.u32(0))
 		if x.err != nil || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
-			return nil, fmt.Errorf("%w: %d bytes of ranks", errFrame, len(b))
+			return nil, fmt.Errorf("%w: %d bytes of ranks", meet.ErrFrame, len(b))
 		}
 		ranks = append(ranks, n)
 	}
@@ -123,7 +118,7 @@ func parseEvent(k frameKind, b []byte, size int) (e Event, err error) {
 	}
 	ranks, err := parseRanks(b, size)
 	if err != nil || len(ranks) != 1 {
-		return e, fmt.Errorf("%w: %d bytes say which rank leaves", errFrame, len(b))
+		return e, fmt.Errorf("%w: %d bytes say which rank leaves", meet.ErrFrame, len(b))
 	}
 	return Event{Rank: ranks[0], Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", ranks[0])}, nil
 }

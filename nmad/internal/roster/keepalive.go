@@ -16,10 +16,9 @@ const hostLimit = 3 * time.Second
 // sends probes, which the kernel of the other side answers. While bytes are on their way it sends none, and
 // TCP_USER_TIMEOUT bounds the time until they are acknowledged.
 //
-// TCP_USER_TIMEOUT also ends a connection whose other side has had no room for the next byte for so long: that is the
-// state of a process that is stopped, whose kernel answers and has a full window. So this process gives its kernel no
-// more bytes than the window has room for (windowRoom). All of them are acknowledged, and from then on the probes
-// count.
+// TCP_USER_TIMEOUT also ends a connection whose other side has had no room for the next byte for so long, such as a
+// process that is stopped, whose kernel has a full window. So this process gives its kernel no more bytes than the
+// window has room for (windowRoom). All of them are acknowledged, and from then on the probes count.
 func (r *Roster) keepAlive(conn net.Conn) {
 	if t, ok := conn.(*net.TCPConn); ok {
 		const probes = 3
@@ -33,9 +32,8 @@ func (r *Roster) keepAlive(conn net.Conn) {
 // hostTime returns how long a host may be unreachable before its processes are lost.
 func (r *Roster) hostTime() time.Duration { return max(r.cfg.Silence, hostLimit) }
 
-// windowRoom returns a function that says how many bytes more the peer's kernel takes; nil if conn is not over TCP, or
-// this kernel does not tell (Linux before 5.4). Several goroutines may call the function at once; once the connection
-// is closed it returns math.MaxInt.
+// windowRoom returns a function that returns how many bytes more the peer's kernel takes, math.MaxInt once conn is
+// closed; nil if conn is not over TCP, or this kernel does not tell (Linux before 5.4).
 func windowRoom(conn net.Conn) func() int {
 	t, ok := conn.(*net.TCPConn)
 	if !ok {

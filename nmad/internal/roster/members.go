@@ -87,9 +87,9 @@ func (r *Roster) listen() (err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cardAcceptor = r.accept(l)
+	r.accept(l)
 	if r.cfg.Rank == 0 && r.wantsStandby(l.Addr()) {
-		r.standby, r.cards[0].Standby = r.cardAcceptor, l.Addr().String() // the others know it by the rendezvous address
+		r.cards[0].Standby = l.Addr().String() // the others know it by the rendezvous address
 	}
 	return nil
 }
@@ -103,11 +103,10 @@ func (r *Roster) address(rank int) string {
 }
 
 // accept starts to accept members at l. The caller holds mu, for which the first of them wait.
-func (r *Roster) accept(l net.Listener) *meet.Acceptor {
+func (r *Roster) accept(l net.Listener) {
 	a := &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
 	r.acceptors = append(r.acceptors, a)
 	a.Listen(l)
-	return a
 }
 
 // greet runs the exchange with a process that has connected. If that becomes a member, a goroutine reads from it.
@@ -244,7 +243,7 @@ func (r *Roster) take(w *wire, m *member, k frameKind, payload []byte) error {
 	case !fromMember && (k == kindTable || k == kindGo):
 		return r.takeDown(k, payload)
 	case !r.runs():
-		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
+		return fmt.Errorf("%w: kind %d before the job runs", meet.ErrFrame, k)
 	case k == kindBeat:
 		return nil
 	case k == kindQuit:
@@ -261,7 +260,7 @@ func (r *Roster) take(w *wire, m *member, k frameKind, payload []byte) error {
 		}
 		return r.takeEvent(w, m, e)
 	}
-	return fmt.Errorf("%w: kind %d is for the other side of the connection", errFrame, k)
+	return fmt.Errorf("%w: kind %d is for the other side of the connection", meet.ErrFrame, k)
 }
 
 // takeEvent handles the news that a rank is gone: of a member, or of the parent as for take. The caller holds mu.
@@ -271,7 +270,7 @@ func (r *Roster) takeEvent(w *wire, m *member, e Event) error {
 		r.exclude(e.Reason)
 		return errParentGone
 	case m != nil && !r.speaks(m, e), e.Kind == Died && e.Rank == w.rank:
-		return fmt.Errorf("%w: rank %d says that rank %d is gone: %s", errFrame, w.rank, e.Rank, e.Reason)
+		return fmt.Errorf("%w: rank %d says that rank %d is gone: %s", meet.ErrFrame, w.rank, e.Rank, e.Reason)
 	}
 	r.depart(e, w)
 	if e.Rank == w.rank && m == nil {
@@ -312,7 +311,7 @@ func (r *Roster) takeSubtree(m *member, payload []byte) error {
 	m.subtree = []int{m.rank}
 	for _, rank := range ranks {
 		if r.tree.leader[rank] != m.rank || rank == m.rank {
-			return fmt.Errorf("%w: rank %d says that it speaks for rank %d", errFrame, m.rank, rank)
+			return fmt.Errorf("%w: rank %d says that it speaks for rank %d", meet.ErrFrame, m.rank, rank)
 		}
 		m.subtree = append(m.subtree, rank)
 		delete(r.missing, rank)
@@ -456,8 +455,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one
-// that is stopped.
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, stopped or not.
 func probe(ctx context.Context, addr string, most time.Duration) error {
 	conn, stop, err := meet.Dial(ctx, addr, most)
 	if err != nil {

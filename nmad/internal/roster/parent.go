@@ -16,9 +16,8 @@ import (
 
 // What a member does. README.md has the protocol.
 
-// Pauses between two attempts to reach the parent, which may start after us.
 const (
-	firstPause = 5 * time.Millisecond
+	firstPause = 5 * time.Millisecond // between two attempts to reach the parent, which may start after this process
 	lastPause  = 250 * time.Millisecond
 )
 
@@ -95,8 +94,7 @@ func (r *Roster) follow(w *wire) {
 
 // report makes the process at w the parent. If the job runs it tells the parent for which ranks this process speaks,
 // which of its host are gone, and which others have died: the new parent may not have heard that, or may have taken
-// this process's last parent, which had lost a member, for lost. News that comes meanwhile goes to the new parent after
-// it.
+// this process's last parent, which had lost a member, for lost. News that comes meanwhile follows.
 func (r *Roster) report(w *wire) {
 	r.mu.Lock()
 	defer r.release()
@@ -138,9 +136,7 @@ func (r *Roster) parentEnded(w *wire, err error) (doubt string, goesOn bool) {
 	_ = w.Conn.Close()
 	w.Flush() // its goroutine
 	r.parentWire = nil
-	if !r.runs() {
-		r.fail(reason, nil)
-	}
+	r.fail(reason, nil)
 	if !r.runs() || r.state == excluded || r.leaveCtx.Err() != nil {
 		return "", false
 	}
@@ -173,9 +169,7 @@ func (r *Roster) becomeRootless() {
 	}
 }
 
-// beatsPerSilence is how many beats fit into the silence that is allowed: all of them must be late for a process to be
-// taken for lost.
-const beatsPerSilence = 5
+const beatsPerSilence = 5 // all of them must be late for a process to be taken for lost
 
 // keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been
 // silent for too long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of

@@ -69,8 +69,7 @@ const (
 	excluded               // the others have taken it for lost
 )
 
-// Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent
-// use.
+// Roster is the membership of this process in a job. Safe for concurrent use.
 type Roster struct {
 	cfg  Config
 	tree controlTree
@@ -110,9 +109,9 @@ type Roster struct {
 	gone   []Event // by rank, how it has gone; of Kind 0: it is there. Only depart writes
 	events []Event // that Notify is still to get
 
-	cardAcceptor *meet.Acceptor   // accepts the members of the start; nil: this process has none
-	standby      *meet.Acceptor   // accepts processes that have lost their parent; nil: this process never becomes root. Rank 0's is its cardAcceptor
-	acceptors    []*meet.Acceptor // these two
+	// acceptors are first that for the members of the start, unless there are none, and then that for processes that have
+	// lost their parent, if this process may become root. At rank 0 the first one serves for both.
+	acceptors []*meet.Acceptor
 
 	parentWire *wire           // nil: there is no parent
 	members    map[int]*member // by rank
@@ -269,9 +268,8 @@ func (r *Roster) tellParent() {
 }
 
 // Leave announces, unless that was done, and frees everything: after it, no more events come, and no goroutine and no
-// descriptor is left. It waits for a parent that it can tell, until the members close their connections, until
-// everything is sent to the parent, and until the parent closes: for up to leaveLimit each, so for about four times
-// that at most. A second call waits for the first.
+// descriptor is left. It waits for up to leaveLimit each for a parent that it can tell, until the members close their
+// connections, until everything is sent to the parent, and until the parent closes. A second call waits for the first.
 func (r *Roster) Leave() {
 	r.leaveOnce.Do(func() {
 		r.notifyMu.Lock()

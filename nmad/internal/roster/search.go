@@ -19,22 +19,19 @@ import (
 // the root waits for a missing rank: two silences.
 const patienceBeats = 2 * beatsPerSilence
 
-// openStandby opens the standby listener of this process, if the job has such and the address of this host is
-// known. A process without one never becomes root. local is the address of its end of the connection to its
-// parent.
+// openStandby opens the standby listener of this process, if the job has such and the address of this host is known.
+// local is the address of its end of the connection to its parent. The caller holds mu.
 func (r *Roster) openStandby(local net.Addr) {
-	if !r.wantsStandby(local) {
-		return
-	}
-	at := &net.TCPAddr{}
+	at := &net.TCPAddr{IP: net.ParseIP(r.cfg.Bind)}
 	if tcp, ok := local.(*net.TCPAddr); ok {
 		at.IP, at.Zone = tcp.IP, tcp.Zone
-	} else if at.IP = net.ParseIP(r.cfg.Bind); at.IP == nil {
+	}
+	if at.IP == nil || !r.wantsStandby(local) {
 		return
 	}
 	if l, err := net.ListenTCP("tcp", at); err == nil {
 		r.cards[r.cfg.Rank].Standby = l.Addr().String()
-		r.standby = r.accept(l)
+		r.accept(l)
 	}
 }
 
@@ -47,8 +44,7 @@ func (r *Roster) wantsStandby(local net.Addr) bool {
 }
 
 // rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of
-// each host, then the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to
-// another host.
+// each host, then the second of each. So a search tries a host that cannot be reached once, and then another one.
 func rootOrder(cards []Card) (ranks []int) {
 	nth, on := make([]int, len(cards)), map[string]int{}
 	for rank, card := range cards {
@@ -70,10 +66,7 @@ func (r *Roster) hasSuccessor() bool {
 // attempt returns the limit of one attempt to connect, and of the pause before the next one: a beat, but at most a
 // fifth of hostLimit.
 func (r *Roster) attempt() time.Duration {
-	if r.cfg.Silence > 0 {
-		return min(r.cfg.Silence, hostLimit) / beatsPerSilence
-	}
-	return hostLimit / beatsPerSilence
+	return min(cmp.Or(r.cfg.Silence, hostLimit), hostLimit) / beatsPerSilence
 }
 
 // candidate is a rank that may be the root, as a searching process sees it.
@@ -146,9 +139,8 @@ func (x *search) tryAll() (w *wire, over bool) {
 			x.lockAndDepart(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		}
-		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a
-		// process that is short of descriptors. Time in which this process itself was stopped counts as two attempts at
-		// most.
+		// Not attempts are counted but time, because some fail at once, such as those of a process that is short of
+		// descriptors. Time in which this process itself was stopped counts as two attempts at most.
 		if c.silentFor += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
@@ -178,9 +170,8 @@ func (x *search) passesOver(c *candidate, err error) bool {
 	return c.silentFor >= x.hostTime() && ok && op.Op == "dial"
 }
 
-// finish ends a search that has found no parent. The ranks that the search has passed over are lost. If this
-// process can become root, it is root from here on, and all others are missing until they connect. Otherwise there
-// is no root, and this process watches the others of its host.
+// finish ends a search that has found no parent, and declares the ranks lost that it has passed over. As root, this
+// process misses all others until they connect; rootless, it watches the others of its host.
 func (x *search) finish(as state) {
 	x.mu.Lock()
 	defer x.release()

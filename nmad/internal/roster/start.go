@@ -3,6 +3,8 @@ package roster
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // The start of a job has two rounds. In each, a process passes on to its parent what its subtree has, once all of its
@@ -17,7 +19,7 @@ var frames = [...]struct{ up, down frameKind }{gathering: {kindCard, kindTable},
 // takeUp handles what a member has handed in. The caller holds mu.
 func (r *Roster) takeUp(m *member, k frameKind, payload []byte) error {
 	if r.phase > linking || k != frames[r.phase].up || m.reached != r.phase {
-		return fmt.Errorf("%w: kind %d from rank %d is not due", errFrame, k, m.rank)
+		return fmt.Errorf("%w: kind %d from rank %d is not due", meet.ErrFrame, k, m.rank)
 	}
 	if k == kindCard {
 		cards, err := parseCards(payload, m.subtree)
@@ -60,7 +62,7 @@ func (r *Roster) countUp() {
 // takeDown handles the answer from the parent. The caller holds mu.
 func (r *Roster) takeDown(k frameKind, payload []byte) error {
 	if r.phase > linking || k != frames[r.phase].down || r.pending > 0 {
-		return fmt.Errorf("%w: kind %d is not due", errFrame, k)
+		return fmt.Errorf("%w: kind %d is not due", meet.ErrFrame, k)
 	}
 	if k == kindTable {
 		table, err := unpack(payload, r.cfg.Size)
@@ -86,8 +88,8 @@ func (r *Roster) takeDown(k frameKind, payload []byte) error {
 func (r *Roster) answer(payload []byte) {
 	r.toAll(frames[r.phase].down, payload, nil)
 	if r.phase == gathering {
-		if r.cardAcceptor != nil && r.cardAcceptor != r.standby {
-			_ = r.cardAcceptor.Stop()
+		if r.tree.relays[r.cfg.Rank] && (r.cfg.Rank > 0 || r.cards[0].Standby == "") {
+			_ = r.acceptors[0].Stop()
 		}
 		r.order = rootOrder(r.cards)
 		r.pending = len(r.tree.subtrees) + 1
@@ -129,8 +131,8 @@ func (r *Roster) describeAbsent() string {
 		s = "ranks "
 	}
 	s += strings.Join(ranks, ", ") + ", to be started with the same rendezvous address and secret"
-	if r.cardAcceptor != nil {
-		if n, last := r.cardAcceptor.Refused(); n > 0 {
+	for _, a := range r.acceptors {
+		if n, last := a.Refused(); n > 0 {
 			s += fmt.Sprintf(" (turned away: %d, the last: %v)", n, last)
 		}
 	}
