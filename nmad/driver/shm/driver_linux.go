@@ -99,11 +99,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 	p.peerEvidence.decode(mapped)
 	populate(p.mem, p.geo, 0) // the listener has chosen where it is
-	l, err := p.link(rank, 0, paths)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return p.link(rank, 0, paths)
 }
 
 // receive is the listener's side of reach.
@@ -133,8 +129,5 @@ func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, e
 	}
 	_, paths := e.choose()
 	l, err := p.link(rank, 1, paths)
-	if err != nil {
-		return rank, nil, err
-	}
-	return rank, l, nil
+	return rank, l, err
 }

@@ -17,20 +17,13 @@ import (
 // Open implements driver.Driver. Config.Listen is used if it is an abstract name ("@name"), and otherwise meant for
 // another driver. An endpoint's address is such a name, valid on this host and in this network name space.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
-	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("unix: open: %w", err)
-	}
-	ln, name, err := listener.Abstract(Name, c)
-	if err != nil {
-		return nil, err
-	}
-	return d.network().Listen(c, ln, name), nil
+	return d.network().Open(c)
 }
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, on this host?",
-		MaxBody: cmp.Or(d.body, standardBody), Check: listener.CheckAbstract, Take: d.take,
+		MaxBody: cmp.Or(d.body, standardBody), Listen: listener.Abstract, Check: listener.CheckAbstract, Take: d.take,
 		Admit: func(c stream.Conn) error { return admit(c, os.Geteuid()) },
 	}
 }
