@@ -74,7 +74,7 @@ var rules = []rule{
 	{folder: "nmad/internal/test", ours: []string{"nmad/driver", "nmad/internal/meet"}, theirs: []string{sys}},
 	// How two processes come to trust a connection knows the errors of drivers; which processes are there knows that.
 	{folder: "nmad/internal/meet", ours: []string{"nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
-	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
+	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit", "nmad/internal/process"}, theirs: []string{sys}},
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/process", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
@@ -36,15 +34,4 @@ func RemoveFiles() {
 			_ = os.Remove(file) // another caller may have
 		}
 	}
-}
-
-// ended reports whether a process has ended, whether its parent has waited for it or not.
-func ended(pid int) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return err == unix.ESRCH
-	}
-	defer unix.Close(fd)
-	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-	return n == 1
 }

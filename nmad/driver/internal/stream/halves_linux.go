@@ -71,13 +71,13 @@ func (hs *halves) await(h *half, done <-chan struct{}) (fd int, err error) {
 	select {
 	case fd = <-h.second:
 	case <-late:
-		if hs.forget(h) {
-			return -1, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
-		}
-		fd = <-h.second
+		err = fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
 	case <-done:
+		err = driver.ErrClosed
+	}
+	if err != nil {
 		if hs.forget(h) {
-			return -1, driver.ErrClosed
+			return -1, err
 		}
 		fd = <-h.second
 	}
