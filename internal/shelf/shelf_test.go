@@ -156,3 +156,40 @@ func TestList(t *testing.T) {
 		check()
 	}
 }
+
+// TestPop: the elements come out in the order in which they went in.
+func TestPop(t *testing.T) {
+	type thing struct{ node Node[thing] }
+	var l List[thing]
+	var want []*thing
+	for range 5 {
+		x := &thing{}
+		want = append(want, x)
+		l.Push(&x.node, x)
+	}
+	for i, x := range want {
+		if got := l.Pop(); got != x {
+			t.Errorf("element %d is another one", i)
+		}
+	}
+	if l.Pop() != nil || !l.Empty() {
+		t.Error("an empty list has an element")
+	}
+}
+
+// TestSpares: what was put last comes out first, and an empty list makes new objects.
+func TestSpares(t *testing.T) {
+	var s Spares[int]
+	x, y := s.Get(), s.Get()
+	if x == y || s.Len() != 0 {
+		t.Fatal("an empty list has an object")
+	}
+	s.Put(x)
+	s.Put(y)
+	if n, a, b := s.Len(), s.Get(), s.Get(); n != 2 || a != y || b != x || s.Len() != 0 {
+		t.Errorf("%d objects, not in the expected order", n)
+	}
+	if n := testing.AllocsPerRun(100, func() { s.Put(x); s.Get() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

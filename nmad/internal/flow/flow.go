@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -44,11 +45,11 @@ type Flow struct {
 	cannotFetch bool   // this process may not read the peer's memory; see exposing.go
 	searchDue   bool   // see SearchDue
 
-	moving          [2]int          // number of chunks in the streams of all rails, by Direction
-	spareChunks     *chunk          // list of chunks to be used again
-	spareRendezvous *rendezvous     // list of rendezvous to be used again
-	loads           []strategy.Load // memory of share, by rail
-	shares          []int           // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
+	moving          [2]int                   // number of chunks in the streams of all rails, by Direction
+	spareChunks     shelf.Spares[chunk]      // to be used again
+	spareRendezvous shelf.Spares[rendezvous] // likewise
+	loads           []strategy.Load          // memory of share, by rail
+	shares          []int                    // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
 }
 
 // Rail is what a Flow knows about one link.
@@ -236,16 +237,13 @@ func (f *Flow) Ledger() Ledger {
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
 		Outstanding: f.tx.announced.used, Told: f.tx.fullTold, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
-		Posted: f.Posted(), Loaned: f.loans.out, Moved: [2]uint64{f.total(0), f.total(1)},
+		Posted: f.Posted(), Loaned: f.loans.out, Kept: f.loans.spares.Len(), Moved: [2]uint64{f.total(0), f.total(1)},
 	}
 	for x := range f.rx.all {
 		l.Unexpected += x.Unexpected()
 	}
 	for r := f.tx.queue.head; r != nil; r = r.Link {
 		l.Waiting++
-	}
-	for x := f.loans.pool; x != nil; x = x.Next {
-		l.Kept++
 	}
 	return l
 }

@@ -47,7 +47,7 @@ func (f *Flow) pack(c content, h driver.Header) *Packet {
 // a flush. An RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
 func (f *Flow) onlyOneMessage() bool {
 	r := f.tx.queue.head
-	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.controlWaits()
+	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.controlWaits()
 }
 
 // next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order
@@ -58,12 +58,12 @@ func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
 	}
-	for v := f.rx.answers.head; v != nil; v = f.rx.answers.head {
+	for v := f.rx.answers.First(); v != nil; v = f.rx.answers.First() {
 		if p := f.packNextRtr(v); p != nil {
 			return p
 		}
 	}
-	switch l := f.loans.returns.head; {
+	switch l := f.loans.returns.First(); {
 	case l != nil:
 		return f.pack(returnPacket, driver.Header{Kind: KindReturn, Cookie: l.cookie})
 	case f.rx.creditDue() && !f.ended:
@@ -137,8 +137,8 @@ func (f *Flow) packetTaken() {
 	case gatheredPacket:
 		f.gatheredTaken()
 	case returnPacket:
-		f.forgetLoan(f.loans.returns.pop())
-		f.setUnsent(unsentReturns, f.loans.returns.head != nil)
+		f.forgetLoan(f.loans.returns.Pop())
+		f.setUnsent(unsentReturns, !f.loans.returns.Empty())
 	case creditPacket:
 		f.rx.creditGiven(int64(p.Head.Size))
 		f.Stats.Credits++

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
@@ -14,16 +15,16 @@ import (
 type receiver struct {
 	contexts
 
-	seq         uint32                        // number of the next message
-	pool        messagePool                   // memory of unexpected messages
-	answers     fifo[rendezvous, *rendezvous] // receives whose next RTR waits for room
-	sharesValid bool                          // Flow.shares holds what to ask for next of the first of answers
-	deferred    fifo[rendezvous, *rendezvous] // receives whose next RTR waits for an idle rail
-	records     int                           // rendezvous that may be unexpected at once; see records.go
-	announced   int                           // rendezvous that are unexpected
-	fullHeard   uint64                        // number of records in the last FULL that has come; 0 if none has
-	full        bool                          // the last FULL was for the records that there are now: the peer waits for ROOM
-	owesRoom    bool                          // ROOM is to be sent
+	seq         uint32                 // number of the next message
+	pool        messagePool            // memory of unexpected messages
+	answers     shelf.List[rendezvous] // receives whose next RTR waits for room
+	sharesValid bool                   // Flow.shares holds what to ask for next of the first of answers
+	deferred    shelf.List[rendezvous] // receives whose next RTR waits for an idle rail
+	records     int                    // rendezvous that may be unexpected at once; see records.go
+	announced   int                    // rendezvous that are unexpected
+	fullHeard   uint64                 // number of records in the last FULL that has come; 0 if none has
+	full        bool                   // the last FULL was for the records that there are now: the peer waits for ROOM
+	owesRoom    bool                   // ROOM is to be sent
 
 	// Credit, in bytes; see credit.go.
 	window int64 // the largest taken
@@ -522,13 +523,13 @@ func (f *Flow) dropRendezvous(underway []messageKey) {
 // unfinishedKeys returns the keys of the messages that receives were given and that have not come completely.
 func (f *Flow) unfinishedKeys() (keys []messageKey) {
 	add := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
-	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
-		for ; v != nil; v = v.nextInList {
+	for _, v := range []*rendezvous{f.rx.answers.First(), f.rx.deferred.First()} {
+		for ; v != nil; v = v.node.Next() {
 			add(v)
 		}
 	}
 	for i := range f.Rails {
-		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
+		for c := f.Rails[i].Streams[Pull].queue.First(); c != nil; c = c.node.Next() {
 			add(c.rendezvous)
 		}
 	}
@@ -541,14 +542,22 @@ func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
 		f.failPosted(x, err)
 	}
-	f.rx.answers.prepend(&f.rx.deferred)
-	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
+	f.rx.resumeDeferred()
+	for v := f.rx.answers.Pop(); v != nil; v = f.rx.answers.Pop() {
 		f.fail(v, err)
 	}
 	f.rx.sharesValid = false
 	for i := range f.Rails {
 		f.failStream(&f.Rails[i].Streams[Pull], err)
 	}
+}
+
+// resumeDeferred puts the receives that are deferred before the answers that wait.
+func (rx *receiver) resumeDeferred() {
+	for v := rx.answers.Pop(); v != nil; v = rx.answers.Pop() {
+		rx.deferred.Push(&v.node, v)
+	}
+	rx.answers, rx.deferred = rx.deferred, rx.answers
 }
 
 // FailContext ends the receives and probes that wait in a context with err.

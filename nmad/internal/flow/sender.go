@@ -33,7 +33,7 @@ type sender struct {
 // canLeave reports whether a message of that many bytes could leave at once, in one packet, given credit: it is short
 // enough, and no message or answer waits before it.
 func (f *Flow) canLeave(bytes int) bool {
-	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
+	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.Empty() && f.Dead == nil
 }
 
 // LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner
@@ -124,7 +124,7 @@ func (f *Flow) Send(r *Request) (due bool) {
 		return false
 	}
 	deferred := f.defers(r)
-	first := f.tx.queue.Empty() && f.rx.answers.empty()
+	first := f.tx.queue.Empty() && f.rx.answers.Empty()
 	f.Count(r)
 	f.enqueue(r)
 	return !deferred && (first || !f.tx.noRoom)
@@ -183,7 +183,7 @@ func (f *Flow) NextSize() int {
 
 // waiting reports whether packets wait to be handed to the link.
 func (f *Flow) waiting() bool {
-	return !f.tx.queue.Empty() || !f.rx.answers.empty() || f.controlWaits()
+	return !f.tx.queue.Empty() || !f.rx.answers.Empty() || f.controlWaits()
 }
 
 // controlWaits reports whether packets wait other than messages, announcements and answers.
@@ -197,7 +197,7 @@ func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 // Unsent reports whether a packet waits that Drain could hand to the link now: the link had room for the last packet,
 // and the packet does not wait for the peer, as an announcement does while all of the peer's records are used.
 func (f *Flow) Unsent() bool {
-	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
+	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.Empty() &&
 		!f.rx.creditDue() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
 	return !f.tx.noRoom && f.waiting() && !stalled
 }
