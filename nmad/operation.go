@@ -205,10 +205,7 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		}
 		c.Data.Set(b.bytes())
 	}
-	if op.Sync {
-		x.Until = flow.Received
-	}
-	x.Priority, x.onDone = op.Priority, op.Done
+	x.Sync, x.Priority, x.onDone = op.Sync, op.Priority, op.Done
 	r.setQueue(x, op.Queue)
 }
 

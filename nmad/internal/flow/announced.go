@@ -36,6 +36,6 @@ func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 func (f *Flow) fail(v *rendezvous, err error) {
 	if v.chunks == 0 {
 		r, _ := f.endRendezvous(v)
-		f.finish(r, err)
+		f.Finish(r, err)
 	}
 }

@@ -133,7 +133,7 @@ func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
 // Finished takes out the oldest request that the owner must handle; nil if there is none. Its Stage says why:
 //
-//	Done       the request has ended, and finish has not set its State
+//	Done       the request has ended, and Finish has not set its State
 //	Choosing   a receive whose message has come: the owner chooses the buffer, and then calls Deliver
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
@@ -151,7 +151,7 @@ func (f *Flow) Settled(pending, holding bool) bool {
 // (NotifyNone). holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish
+// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). Finish
 // takes it off again.
 func (f *Flow) Count(r *Request) {
 	if r.Notify == NotifyNone || r.Counted {
@@ -170,12 +170,9 @@ func (f *Flow) SendDue() bool {
 	return due
 }
 
-// Finish ends a request that is in no queue of the flow.
-func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
-
-// finish ends r, which is in no queue. It sets State if that is all that the owner waits for; else it adds r to those
-// that Finished gives.
-func (f *Flow) finish(r *Request, err error) {
+// Finish ends r, which is in no queue of the flow. It sets State if that is all that the owner waits for; else it adds r
+// to those that Finished gives.
+func (f *Flow) Finish(r *Request, err error) {
 	r.Stage = Done
 	if err != nil {
 		r.SetErr(err)
@@ -200,7 +197,7 @@ func (f *Flow) finish(r *Request, err error) {
 	asm.StoreRelease32(&r.State, Ended) // the last access: the owner may start r again from here on
 }
 
-// finishSpecial is the part of finish for requests that use their Rare.
+// finishSpecial is the part of Finish for requests that use their Rare.
 func (f *Flow) finishSpecial(r *Request) {
 	switch x := r.Rare; {
 	case x.bounce != nil:
@@ -246,9 +243,4 @@ func (f *Flow) Ledger() Ledger {
 		l.Waiting++
 	}
 	return l
-}
-
-// controlHeader makes the header of a packet that belongs to no message.
-func controlHeader(kind uint8, size uint64) driver.Header {
-	return driver.Header{Kind: kind, Size: size}
 }

@@ -111,7 +111,7 @@ func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 	r.Size, r.N = uint64(len(bytes)), len(bytes)
 	f.Stats.Borrowed++
 	f.Stats.BytesReceived += uint64(r.N)
-	f.finish(r, nil)
+	f.Finish(r, nil)
 }
 
 // newLease makes the loan of a receive, with these bytes, in the buffer of the receive.
@@ -174,6 +174,6 @@ func (f *Flow) handleReturn(h *driver.Header) error {
 	r, _ := f.endRendezvous(f.tx.announced.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
 	f.Stats.BytesSent += uint64(r.N)
-	f.finish(r, nil)
+	f.Finish(r, nil)
 	return nil
 }

@@ -9,7 +9,7 @@ type Packet struct {
 	Parts [][]byte
 
 	content    content     // tells packetTaken what to do
-	req        *Request    // of an eagerPacket: the send whose message it is
+	req        *Request    // of an eagerPacket, or an aggregatePacket: the send whose message it is, or the first of them
 	rendezvous *rendezvous // of an announcementPacket and an rtrPacket
 	rail       int         // of an rtrPacket: the rail over which the bytes are to come
 }
@@ -67,17 +67,17 @@ func (f *Flow) next() *Packet {
 	case l != nil:
 		return f.pack(returnPacket, driver.Header{Kind: KindReturn, Cookie: l.cookie})
 	case f.rx.creditDue() && !f.ended:
-		return f.pack(creditPacket, controlHeader(KindCredit, uint64(f.rx.owed)))
+		return f.pack(creditPacket, driver.Header{Kind: KindCredit, Size: uint64(f.rx.owed)})
 	case f.rx.owesRoom && !f.ended:
-		return f.pack(roomPacket, controlHeader(KindRoom, uint64(f.rx.records)))
+		return f.pack(roomPacket, driver.Header{Kind: KindRoom, Size: uint64(f.rx.records)})
 	case !f.notes.empty():
 		return f.packNote()
 	case f.tx.queue.head != nil:
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
-		return f.pack(byeAckPacket, controlHeader(KindByeAck, 0))
+		return f.pack(byeAckPacket, driver.Header{Kind: KindByeAck})
 	case f.bye.owesBye && f.streamsIdle():
-		return f.pack(byePacket, controlHeader(KindBye, f.total(Push)))
+		return f.pack(byePacket, driver.Header{Kind: KindBye, Size: f.total(Push)})
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		if f.tx.fullTold == f.tx.records {
 			return nil
 		}
-		return f.pack(fullPacket, controlHeader(KindFull, uint64(f.tx.records)))
+		return f.pack(fullPacket, driver.Header{Kind: KindFull, Size: uint64(f.tx.records)})
 	}
 	p := f.pack(announcementPacket, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
 	p.rendezvous = f.startRendezvous(r, unknown)

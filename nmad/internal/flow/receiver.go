@@ -213,7 +213,7 @@ func (f *Flow) deliverFound() {
 // endProbe ends a probe with the envelope of the message that it has found.
 func (f *Flow) endProbe(p *Request, m *Message) {
 	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.PeerRank, m.size
-	f.finish(p, nil)
+	f.Finish(p, nil)
 }
 
 // Deliver carries on with a receive whose owner has chosen the buffer (m is nil), or begins a receive of m, which was
@@ -248,14 +248,14 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.rx.owed += cost(len(m.body))
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
-		f.finish(r, err)
+		f.Finish(r, err)
 		f.sendDue = f.sendDue || !f.ended && f.rx.creditDue()
 	case f.Dead != nil: // the gate has ended since the message was claimed, or while the owner chose the buffer
 		if f.ended {
 			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
 		f.rx.pool.put(m)
-		f.finish(r, f.Dead)
+		f.Finish(r, f.Dead)
 	default:
 		f.rx.announced--
 		f.Count(r)
@@ -433,7 +433,7 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 		}
 		f.Stats.BytesReceived += uint64(r.N)
 		f.rx.owed += cost(len(body))
-		f.finish(r, err)
+		f.Finish(r, err)
 		return
 	}
 	m := f.rx.pool.get(len(body))
@@ -567,6 +567,6 @@ func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.matche
 func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {
 	from := 0
 	for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
-		f.finish(r, err)
+		f.Finish(r, err)
 	}
 }

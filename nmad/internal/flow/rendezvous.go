@@ -198,5 +198,5 @@ func (f *Flow) transferred(r *Request, bytes int) {
 			err = f.truncatedError(r, r.Size)
 		}
 	}
-	f.finish(r, err)
+	f.Finish(r, err)
 }

@@ -116,11 +116,11 @@ func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
 	if f.Dead != nil {
-		f.finish(r, f.Dead)
+		f.Finish(r, f.Dead)
 		return false
 	}
 	if uint64(r.Data.Size) > driver.MaxMessage {
-		f.finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
+		f.Finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
 		return false
 	}
 	deferred := f.defers(r)
@@ -161,16 +161,16 @@ func (f *Flow) enqueue(r *Request) {
 }
 
 // defers reports whether the announcement of r, which is started now, is deferred, so that it leaves together with
-// others (strategy.Defers).
+// others (strategy.MaxDeferred).
 func (f *Flow) defers(r *Request) bool {
 	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eagerLimit && !r.Synchronous() {
 		return false
 	}
-	ahead := f.tx.announced.used != 0 || f.moving[Push] != 0
-	if ahead {
-		f.tx.deferrals++
+	if f.tx.announced.used == 0 && f.moving[Push] == 0 {
+		return false
 	}
-	return strategy.Defers(true, ahead, f.tx.deferrals)
+	f.tx.deferrals++
+	return f.tx.deferrals < strategy.MaxDeferred
 }
 
 // NextSize returns the size of the first send in the queue, in bytes; 0 if the queue is empty.
@@ -220,13 +220,13 @@ func (f *Flow) FailSends(err error) {
 	f.setUnsent(unsentGathered, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
-			f.finish(r, err)
+			f.Finish(r, err)
 		} else { // a receive of no bytes: it is complete, whether its RTR reaches the sender or not
 			f.transferred(r, 0)
 		}
 	}
 	for r := f.tx.queue.Pop(); r != nil; r = f.tx.queue.Pop() {
-		f.finish(r, err)
+		f.Finish(r, err)
 	}
 	from := 0
 	for v := f.tx.announced.takeAny(&from); v != nil; v = f.tx.announced.takeAny(&from) {
