@@ -190,15 +190,13 @@ func (c *Context) EndAtFirst() {
 func (d *Domain) addContext(c *Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := d.openContexts()
-	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
+	if d.context(c.number) != nil {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
-	if len(open) >= maxContexts {
+	if len(d.contexts.All()) >= maxContexts {
 		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, maxContexts)
 	}
-	open = append(open, c) // readers of the old slice do not see the new element; dropContext makes a new slice
-	d.contexts.Store(&open)
+	d.contexts.Add(c)
 	d.noteOpened(c.number)
 	return nil
 }
@@ -207,21 +205,12 @@ func (d *Domain) addContext(c *Context) error {
 func (d *Domain) dropContext(c *Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := slices.DeleteFunc(slices.Clone(d.openContexts()), func(x *Context) bool { return x == c })
-	d.contexts.Store(&open)
-}
-
-// openContexts are the contexts that are open.
-func (d *Domain) openContexts() []*Context {
-	if l := d.contexts.Load(); l != nil {
-		return *l
-	}
-	return nil
+	d.contexts.Delete(func(x *Context) bool { return x == c })
 }
 
 // openAll makes the gate take part in all open contexts to whose groups its rank belongs.
 func (h *lockedGate) openAll() {
-	for _, c := range h.g.domain.openContexts() {
+	for _, c := range h.g.domain.contexts.All() {
 		h.open(c)
 	}
 }
@@ -294,7 +283,7 @@ func (c *Context) numberOfJob() uint16 {
 
 // context returns the open context of a number; nil if there is none.
 func (d *Domain) context(number uint16) *Context {
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		if c.number == number {
 			return c
 		}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/consensus"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -33,8 +35,8 @@ type Domain struct {
 	gates  gateTable                // the gates to domains of the same number, by rank; see gateOf
 	any    *match.Any[flow.Request] // receives from any source
 
-	contexts atomic.Pointer[[]*Context] // the open contexts; written under mu. The slice that it points to does not change
-	attached atomic.Pointer[attached]   // memory for buffered sends; nil if there is none
+	contexts shelf.Snapshot[*Context] // the open contexts; changed under mu
+	attached atomic.Pointer[attached] // memory for buffered sends; nil if there is none
 
 	mu           sync.Mutex                             // serializes install and retire, and changes of contexts, usedContexts and otherGates
 	usedContexts []uint64                               // a bit for each number of a context that is, or was, open
@@ -131,12 +133,12 @@ func (d *Domain) gateOf(rank int) *Gate {
 	if d.any.Group().Has(rank) {
 		h.join(d.any)
 	}
-	open := d.contexts.Load()
+	open := d.contexts.All()
 	h.openAll()
 	if !d.gates[rank].CompareAndSwap(nil, g) {
 		return d.gates.at(rank)
 	}
-	if d.contexts.Load() != open { // OpenContext may have missed this gate
+	if !slices.Equal(d.contexts.All(), open) { // OpenContext may have missed this gate
 		h = g.enter()
 		h.openAll()
 		h.unlock()
@@ -469,7 +471,7 @@ func (d *Domain) beginClose(why error) {
 		g.beginClose(why)
 	}
 	d.any.Close(why)
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		c.any.Close(why)
 	}
 	own := d.ownGate()

@@ -504,7 +504,7 @@ func (s *Session) allLinked() bool {
 // before each reads what the other has written. So one of the two sees that links are needed.
 func (d *Domain) linkWaiting() {
 	waits := !d.any.Empty()
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		waits = waits || !c.any.Empty()
 	}
 	if waits {

@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -191,5 +192,33 @@ func TestSpares(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { s.Put(x); s.Get() }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSnapshot: a change does not show in what readers have got before.
+func TestSnapshot(t *testing.T) {
+	var s Snapshot[int]
+	var seen [][]int
+	var want []string
+	look := func() {
+		seen = append(seen, s.All())
+		want = append(want, fmt.Sprint(s.All()))
+	}
+	look()
+	for i := range 20 {
+		s.Add(i)
+		look()
+		if i%3 == 0 {
+			s.Delete(func(x int) bool { return x == i-1 || x == i })
+			look()
+		}
+	}
+	for i, x := range seen {
+		if got := fmt.Sprint(x); got != want[i] {
+			t.Errorf("what was %s is now %s", want[i], got)
+		}
+	}
+	if s.Delete(func(int) bool { return true }); s.All() != nil || want[len(want)-1] != "[1 4 7 10 13 16 19]" {
+		t.Errorf("at the end %v, before %s", s.All(), want[len(want)-1])
 	}
 }

@@ -56,8 +56,7 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 		return other, nil
 	}
 	d.peers[to] = p
-	all := append(d.allPeers(), p)
-	d.peerList.Store(&all)
+	d.peerList.Add(p)
 	d.mu.Unlock()
 	p.open()
 	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in peerList
@@ -84,14 +83,6 @@ func (d *Domain) known(to domainAddress) (*peer, error) {
 
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
 
-// allPeers returns the peers that were made, in a slice that its caller may append to.
-func (d *Domain) allPeers() []*peer {
-	if all := d.peerList.Load(); all != nil {
-		return (*all)[:len(*all):len(*all)]
-	}
-	return nil
-}
-
 // Number returns the number of the domain of nmad; 0: it is the default one.
 func (d *Domain) Number() int { return d.number }
 
@@ -102,7 +93,7 @@ func (d *Domain) Limits() Limits {
 
 // Stats returns its counters.
 func (d *Domain) Stats() (s Stats) {
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		s.Handled += p.ranEver.Load()
 		s.Dropped += p.droppedEver.Load()
 	}
@@ -333,7 +324,7 @@ func (d *Domain) Poll() int {
 
 // begin begins a poll, for Config.Budget, and returns how many handlers have run before.
 func (d *Domain) begin() (handled uint64) {
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		handled += p.ranEver.Load()
 		if p.ranThisPoll.Load() != 0 {
 			p.ranThisPoll.Store(0)
@@ -379,7 +370,7 @@ func (d *Domain) parked() {
 func (d *Domain) post() {
 	d.hasParked.Store(false)
 	d.begin()
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		p.unpark()
 	}
 }
@@ -433,7 +424,7 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nmadDomain.Close()
-		for _, p := range d.allPeers() {
+		for _, p := range d.peerList.All() {
 			p.releaseAll()
 		}
 		d.cancelTasks()

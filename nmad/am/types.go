@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/rma"
@@ -33,12 +34,12 @@ type World struct {
 	calls         outgoingCalls
 	served        served
 
-	mu             marcel.SpinLock           // callbacks take it
-	domains        atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	earlyGreetings map[int][]domainAddress   // by number of a domain that is not open yet: the senders of greetings for it; mu
-	closedNumbers  map[int]bool              // numbers of domains that were closed, which are not used again; mu
-	closed         bool                      // no domain opens any more; mu
-	dropped        atomic.Uint64             // greetings that were malformed
+	mu             marcel.SpinLock         // callbacks take it
+	domains        shelf.Snapshot[*Domain] // that are open; mu serializes changes
+	earlyGreetings map[int][]domainAddress // by number of a domain that is not open yet: the senders of greetings for it; mu
+	closedNumbers  map[int]bool            // numbers of domains that were closed, which are not used again; mu
+	closed         bool                    // no domain opens any more; mu
+	dropped        atomic.Uint64           // greetings that were malformed
 
 	neglects atomic.Bool  // some domain is neglected
 	lastLook atomic.Int64 // asm.Cycles of the last lookAround
@@ -86,7 +87,7 @@ type Domain struct {
 
 	mu       marcel.SpinLock // callbacks take it
 	peers    map[domainAddress]*peer
-	peerList atomic.Pointer[[]*peer] // the same peers, for pollers, which take no lock
+	peerList shelf.Snapshot[*peer] // the same peers, for pollers, which take no lock; mu serializes changes
 
 	greetings atomic.Pointer[greeting] // of a Private domain: from peers that its owner has not opened yet
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -39,7 +38,6 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	}
 	w := &World{s: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
 	w.handlers.Store(&handlers{})
-	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
 	w.served.init(w)
 	var err error
@@ -85,8 +83,7 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 		w.mu.Unlock()
 		return nil, fmt.Errorf("am: %w", ErrClosed)
 	}
-	list := append(slices.Clone(*w.domains.Load()), d)
-	w.domains.Store(&list)
+	w.domains.Add(d)
 	early := w.earlyGreetings[d.number]
 	delete(w.earlyGreetings, d.number)
 	w.mu.Unlock()
@@ -172,8 +169,8 @@ func (w *World) lost(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	for _, d := range *w.domains.Load() {
-		for _, p := range d.allPeers() {
+	for _, d := range w.domains.All() {
+		for _, p := range d.peerList.All() {
 			if p.rank == rank && why != nil {
 				p.fail(why)
 			}
@@ -186,7 +183,7 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	if !neglected && w.cfg.adapts {
 		w.lookAround()
 	}
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		if o != d && o.access != nmad.Private && (!neglected || o.neglected.Load()) {
 			o.begin()
 			o.poll()
@@ -205,7 +202,7 @@ func (w *World) lookAround() {
 		return
 	}
 	some := false
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		n := o.polls.Load()
 		alone := n == o.pollsSeen.Swap(n) && o.access != nmad.Private
 		if o.neglected.Load() != alone {
@@ -220,7 +217,7 @@ func (w *World) lookAround() {
 
 // Stats returns the counters of all domains that are open.
 func (w *World) Stats() (s Stats) {
-	for _, d := range *w.domains.Load() {
+	for _, d := range w.domains.All() {
 		one := d.Stats()
 		s.Handled += one.Handled
 		s.Dropped += one.Dropped
@@ -234,8 +231,7 @@ func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closedNumbers[d.number] = true
-	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
-	w.domains.Store(&list)
+	w.domains.Delete(func(x *Domain) bool { return x == d })
 }
 
 // Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it
@@ -260,7 +256,7 @@ func (w *World) shutdown() {
 	w.mu.Unlock()
 	w.calls.end()
 	w.served.end()
-	for _, d := range *w.domains.Load() {
+	for _, d := range w.domains.All() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
 	w.ended.Store(true)
@@ -287,7 +283,7 @@ func (w *World) silent() bool {
 			all = all && !under.Load()
 		}
 	}
-	for _, p := range w.defaultDomain.allPeers() {
+	for _, p := range w.defaultDomain.peerList.All() {
 		for _, s := range p.receives {
 			end(&s.active, &s.req)
 		}
@@ -351,7 +347,7 @@ func (w *World) greeted(rank int, tag, size uint64) {
 	}
 	w.mu.Lock()
 	var d *Domain
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		if o.number == number {
 			d = o
 		}
