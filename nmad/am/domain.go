@@ -134,10 +134,10 @@ func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, 
 // RequestFor is Request whose handler's Token.Reply is awaited: by r.Wait and its other forms. r must not be under way
 // (ErrActive).
 func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byte) error {
-	p, err := d.to(rank)
-	if err == nil {
-		err = r.prepare(p, id)
+	if r == nil {
+		return fmt.Errorf("am: %w: no reply", ErrConfig)
 	}
+	p, err := d.to(rank)
 	if err == nil {
 		_, err = d.start(p, r, id, args, body, true)
 	}
@@ -149,17 +149,20 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 // process. If the target has not opened the domain yet the request is handled once it has.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
 	p, err := d.peer(domainAddress{rank, domain}, true)
-	if err == nil && r != nil {
-		err = r.prepare(p, id)
-	}
 	if err == nil {
 		_, err = d.start(p, r, id, args, body, true)
 	}
 	return err
 }
 
-// start sends a request, whose answer r gets, if it is not nil; false: there was no room. waits: start waits for room.
+// start sends a request, whose answer r gets, if it is not nil. It returns false if there was no room; with waits it
+// waits for room.
 func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, waits bool) (bool, error) {
+	if r != nil {
+		if err := r.prepare(p, id); err != nil {
+			return false, err
+		}
+	}
 	if err := d.fits(len(args), len(body)); err != nil {
 		return false, err
 	}
@@ -335,7 +338,7 @@ func (d *Domain) begin() (handled uint64) {
 
 // poll polls the domain alone, after what earlier polls have left to do.
 func (d *Domain) poll() {
-	if d.greetings.Load() != nil {
+	if d.greetings.All() != nil {
 		d.answerGreetings()
 	}
 	if d.hasParked.Load() {
@@ -394,19 +397,19 @@ func (d *Domain) greeted(from domainAddress) {
 		_, _ = d.peer(from, false) // fails if the domain is closed
 		return
 	}
-	g := &greeting{from: from}
-	for {
-		g.next = d.greetings.Load()
-		if d.greetings.CompareAndSwap(g.next, g) {
-			return
-		}
-	}
+	d.mu.Lock()
+	d.greetings.Add(from)
+	d.mu.Unlock()
 }
 
 // answerGreetings opens the peers whose greetings have come to a Private domain.
 func (d *Domain) answerGreetings() {
-	for g := d.greetings.Swap(nil); g != nil; g = g.next {
-		_, _ = d.peer(g.from, false)
+	d.mu.Lock()
+	all := d.greetings.All()
+	d.greetings.Delete(func(domainAddress) bool { return true })
+	d.mu.Unlock()
+	for _, from := range all {
+		_, _ = d.peer(from, false)
 	}
 }
 

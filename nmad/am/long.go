@@ -134,13 +134,10 @@ func (p *peer) broken(h *head, local *rma.Event, err error) error {
 // follow sends the body of a long message as a message of its own.
 func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	p.mu.Lock()
-	f := p.outgoingBodies
-	if f != nil {
-		p.outgoingBodies = f.next
-	}
+	f := p.outgoingBodies.Get()
 	p.mu.Unlock()
-	if f == nil {
-		f = &outgoingBody{p: p}
+	if f.p == nil {
+		f.p = p
 		f.op = nmad.Op{Match: nmad.Match{Context: p.d.longContext}, Done: f.left}
 	}
 	f.local, f.op.Match.Tag, f.op.Buf = local, tag, src
@@ -163,7 +160,7 @@ func (f *outgoingBody) end(err error) {
 	p, local := f.p, f.local
 	f.local, f.op.Buf = nil, nil
 	p.mu.Lock()
-	f.next, p.outgoingBodies = p.outgoingBodies, f
+	p.outgoingBodies.Put(f)
 	p.mu.Unlock()
 	local.End(err)
 }

@@ -14,14 +14,14 @@ func (p *peer) message(long bool) *Message {
 	if long {
 		list, size = &p.long, p.d.w.cfg.Medium
 	}
-	if *list == nil && p.leaving != nil {
+	if list.Len() == 0 && p.leaving != nil {
 		p.sweep()
 	}
-	if m := *list; m != nil {
-		*list = m.next
-		return m
+	m := list.Get()
+	if m.p == nil {
+		m.p, m.buf = p, make([]byte, front+size)
 	}
-	return &Message{p: p, buf: make([]byte, front+size)}
+	return m
 }
 
 // long reports whether the buffer of the message has room for Medium bytes.
@@ -42,11 +42,11 @@ func (p *peer) sweep() {
 
 // putAway keeps a message for the next use. The caller holds mu.
 func (p *peer) putAway(m *Message) {
-	list := &p.short
 	if m.long() {
-		list = &p.long
+		p.long.Put(m)
+	} else {
+		p.short.Put(m)
 	}
-	m.next, *list = *list, m
 }
 
 // sent puts a message away that was handed to nmad, or, if it has not left yet, into leaving.
@@ -147,16 +147,10 @@ func (m *Message) Commit(args []uint64, n int) error {
 		return fmt.Errorf("am: commit: %w: %d bytes of %d, %d arguments of at most %d", ErrConfig, n, m.size, len(args), MaxArgs)
 	}
 	m.open.Store(false)
-	return m.p.request(m, head{id: m.id}, args, n)
-}
-
-// request sends a prepared request.
-func (p *peer) request(m *Message, h head, args []uint64, body int) error {
-	if h.args = len(args); h.args > 0 {
-		putArgs(m.buf[front-8*h.args:], args)
-	}
+	p, h := m.p, head{id: m.id, args: len(args)}
+	putArgs(m.buf[front-8*h.args:], args)
 	p.number(&h, nil)
-	if err := p.send(m, h.tag(), front-8*h.args, body); err != nil {
+	if err := p.send(m, h.tag(), front-8*h.args, n); err != nil {
 		return p.orFailed(err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package am
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
@@ -138,20 +139,15 @@ func (p *peer) keep(h head, data []byte) error {
 	return nil
 }
 
-// copyOf returns a copy, in a buffer from spareBuffers.
-func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
-
-// spareOf takes a buffer of at least n bytes from spareBuffers, or makes one.
-func (p *peer) spareOf(n int) []byte {
-	for i := len(p.spareBuffers) - 1; i >= 0; i-- {
-		if b := p.spareBuffers[i]; cap(b) >= n {
-			last := len(p.spareBuffers) - 1
-			p.spareBuffers[i], p.spareBuffers[last] = p.spareBuffers[last], nil
-			p.spareBuffers = p.spareBuffers[:last]
-			return b
-		}
+// copyOf returns a copy, in a buffer from spareBuffers, or a new one.
+func (p *peer) copyOf(data []byte) []byte {
+	i := slices.IndexFunc(p.spareBuffers, func(b []byte) bool { return cap(b) >= len(data) })
+	if i < 0 {
+		return append(make([]byte, 0, max(len(data), shortSize)), data...)
 	}
-	return make([]byte, 0, max(n, shortSize))
+	b := p.spareBuffers[i]
+	p.spareBuffers = slices.Delete(p.spareBuffers, i, i+1)
+	return append(b[:0], data...)
 }
 
 // run runs the handler of a request, or of a reply, and gives the room of a request back. l has received the body; nil:

@@ -11,9 +11,6 @@ import (
 
 // prepare makes r ready for the answer to a new request of p.
 func (r *Reply) prepare(p *peer, id ID) error {
-	if r == nil {
-		return fmt.Errorf("am: %w: no reply", ErrConfig)
-	}
 	if r.sent && !r.req.IsDone() {
 		return fmt.Errorf("am: request of rank %d: %w: its reply has not come", p.rank, ErrActive)
 	}

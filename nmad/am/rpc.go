@@ -65,25 +65,16 @@ func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	return c
 }
 
-// begun notes that the request of a call to the own process is handled; false: the caller has given up before.
-func (x *outgoingCalls) begun(number uint64) bool {
+// begun notes that the request of a call to the own process is handled, and returns the call; nil if the caller has
+// given up before.
+func (x *outgoingCalls) begun(number uint64) *outgoingCall {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := x.open[number]
 	if c != nil {
 		c.begun.Store(true)
 	}
-	return c != nil
-}
-
-// argument returns the long argument of a call to the own process.
-func (x *outgoingCalls) argument(number uint64) []byte {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if c := x.open[number]; c != nil {
-		return c.args
-	}
-	return nil
+	return c
 }
 
 // lost ends the calls to a rank, or, below 0, to all, with the error why.

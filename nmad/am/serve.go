@@ -63,10 +63,14 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		return
 	}
 	// The caller in this process may have given up. The look comes after admit, so that a later giveUp finds the call.
-	if own && j.refusal != closing && !x.w.calls.begun(j.number) {
-		x.ended(j)
-		x.leave()
-		return
+	if own && j.refusal != closing {
+		c := x.w.calls.begun(j.number)
+		if c == nil {
+			x.ended(j)
+			x.leave()
+			return
+		}
+		j.args = c.args // if it is long
 	}
 	if why := t.p.failed(); why != nil { // lost may have run before admit
 		j.cancel(why)
@@ -78,9 +82,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		x.w.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
-	case args[3] == 1:
-		j.args = x.w.calls.argument(j.number)
-	default:
+	case args[3] == 0:
 		j.args = slices.Clone(body[args[1]:])
 	}
 	marcel.Spawn(func() {

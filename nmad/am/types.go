@@ -89,7 +89,7 @@ type Domain struct {
 	peers    map[domainAddress]*peer
 	peerList shelf.Snapshot[*peer] // the same peers, for pollers, which take no lock; mu serializes changes
 
-	greetings atomic.Pointer[greeting] // of a Private domain: from peers that its owner has not opened yet
+	greetings shelf.Snapshot[domainAddress] // of a Private domain: the peers that have sent a greeting, and that its owner has not opened yet; mu serializes changes
 
 	tasks     [2]pioman.Task // each posts the parked receives; the second is for receives that are parked while the first runs
 	hasParked atomic.Bool    // some receive is parked
@@ -104,12 +104,6 @@ type Domain struct {
 
 // domainAddress names a domain of another process: its rank, and the number of the domain there.
 type domainAddress struct{ rank, domain int }
-
-// greeting is the address of a peer that has sent a greeting, in the list Domain.greetings.
-type greeting struct {
-	from domainAddress
-	next *greeting
-}
 
 // callOutcome is how a call has ended.
 type callOutcome uint64
@@ -184,17 +178,17 @@ type peer struct {
 
 	_ [64]byte
 
-	mu       marcel.SpinLock // callbacks take it; it guards what follows
-	underWay int             // requests
-	seq      uint8           // number of the next request
-	owed     int             // requests of the peer that were handled, and whose credit is still to be given back
-	short    *Message        // not in use
-	long     *Message        // likewise, with a buffer of Medium
-	leaving  *Message        // handed to nmad, and perhaps not sent yet
-	awaited  *Reply          // answers of requests under way
-	parked   *postedReceive  // receives that the next poll posts
+	mu       marcel.SpinLock       // callbacks take it; it guards what follows
+	underWay int                   // requests
+	seq      uint8                 // number of the next request
+	owed     int                   // requests of the peer that were handled, and whose credit is still to be given back
+	short    shelf.Spares[Message] // with a buffer for a short message
+	long     shelf.Spares[Message] // with a buffer of Medium
+	leaving  *Message              // handed to nmad, and perhaps not sent yet
+	awaited  *Reply                // answers of requests under way
+	parked   *postedReceive        // receives that the next poll posts
 
-	outgoingBodies *outgoingBody   // not in use
+	outgoingBodies shelf.Spares[outgoingBody]
 	incomingBodies []*incomingBody // all that were made
 
 	paid atomic.Uint32 // requests of the peer whose credit was given back, ever; written under mu, read by countReceived
@@ -234,7 +228,7 @@ type Message struct {
 	req  nmad.Request
 	op   nmad.Op
 	buf  []byte
-	next *Message // in a list of the peer; under the peer's mu
+	next *Message // in peer.leaving; under the peer's mu
 
 	id   ID
 	size int
@@ -267,8 +261,7 @@ type outgoingBody struct {
 	p     *peer
 	req   nmad.Request
 	op    nmad.Op
-	local *rma.Event    // done when the body has left; nil: none
-	next  *outgoingBody // in peer.outgoingBodies; under the peer's mu
+	local *rma.Event // done when the body has left; nil: none
 }
 
 // incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch
