@@ -220,11 +220,11 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// job returns a string that identifies the job to drivers, and does not reveal the secret.
-func (cfg *Config) job() string {
+// derive returns 32 bytes for a purpose that only processes with the secret can compute, and that do not reveal it.
+func (cfg *Config) derive(purpose string) []byte {
 	m := hmac.New(sha256.New, cfg.Secret)
-	m.Write([]byte("pm2 job"))
-	return hex.EncodeToString(m.Sum(nil)[:8])
+	m.Write([]byte(purpose))
+	return m.Sum(nil)
 }
 
 // completeRails finds the driver of each rail, and gives each rail a name and an address.
@@ -356,7 +356,8 @@ func (cfg *Config) measured() string {
 // driverConfig returns the configuration of the driver of a rail. Drivers get a secret of their own, derived from the
 // job's, so that a proof that is exchanged on a link is of no use on the control connection.
 func (cfg *Config) driverConfig(rail int) driver.Config {
-	m := hmac.New(sha256.New, cfg.Secret)
-	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load}
+	return driver.Config{
+		Rank: cfg.Rank, Size: cfg.Size, Job: hex.EncodeToString(cfg.derive("pm2 job")[:8]), Secret: cfg.derive("pm2 driver"),
+		Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load,
+	}
 }

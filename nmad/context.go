@@ -40,12 +40,12 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.accessError(); err != nil {
 		return nil, err
 	}
-	group := make(match.Group, (len(d.gates)+63)/64)
+	group := match.NewGroup(len(d.gates))
 	for _, rank := range ranks {
 		if rank < 0 || rank >= len(d.gates) {
 			return nil, fmt.Errorf("nmad: context %d: %w: %d, the job has 0 to %d", number, ErrRank, rank, len(d.gates)-1)
 		}
-		group[rank/64] |= 1 << (rank % 64)
+		group.Add(rank)
 	}
 	switch own := d.s.cfg.Rank; {
 	case number <= int(flow.Plain) || number > contexts.Last:

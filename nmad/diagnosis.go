@@ -261,14 +261,12 @@ func (s *Session) writeKept(w io.Writer) {
 }
 
 // lockWithin1ms takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
-func (g *Gate) lockWithin1ms() *lockedGate {
-	for range 100 {
-		if h := g.tryLock(); h != nil {
-			return h
-		}
-		time.Sleep(10 * time.Microsecond)
-	}
-	return nil
+func (g *Gate) lockWithin1ms() (h *lockedGate) {
+	retryUntil(time.Millisecond, func() bool {
+		h = g.tryLock()
+		return h != nil
+	})
+	return h
 }
 
 // title identifies this process, for people.

@@ -187,31 +187,21 @@ func (d *Domain) closeLate(g *Gate) {
 func (d *Domain) makeGate(to remoteDomain) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
-	b := bounds{
-		eager:       cmp.Or(d.cfg.Eager, s.cfg.Eager),
-		window:      int64(s.cfg.Unexpected),
-		records:     s.cfg.Announced,
-		peerWindow:  int64(min(card.Window, 1<<32-1)),
-		peerRecords: int(min(card.Records, flow.MaxCookies)),
-		loans:       s.cfg.Loans,
-	}
+	b := bounds{flow.Bounds{
+		Window: int64(s.cfg.Unexpected), Records: s.cfg.Announced,
+		PeerWindow: int64(min(card.Window, 1<<32-1)), PeerRecords: int(min(card.Records, flow.MaxCookies)),
+	}, cmp.Or(d.cfg.Eager, s.cfg.Eager), s.cfg.Loans}
 	if d.number == 0 {
-		b.notes = consensus.Limit(s.cfg.Size)
+		b.NoteLimit = consensus.Limit(s.cfg.Size)
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
 		g = newOwnGate(to.rank, s.cfg.Engine, b)
 	} else {
-		none := make([]driver.Link, len(s.cfg.drivers))
-		for i := range none {
-			none[i] = &unlinkedLink{}
-		}
-		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
-		for i := range none {
-			none[i].(*unlinkedLink).h = g.fresh()
-		}
+		none := &unlinkedLink{} // for all rails
+		g = newGate(s.cfg.Rank, to.rank, none, s.cfg.Engine, b, slices.Repeat([]driver.Link{none}, len(s.cfg.drivers)-1)...)
 		h := g.fresh()
-		g.peerDomain, h.stage, h.eager = to.domain, unlinked, b.eager
+		none.h, g.peerDomain, h.stage, h.eager = h, to.domain, unlinked, b.eager
 		h.setGuarded()
 		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
 		if d.cfg.Eager > 0 {
@@ -480,13 +470,6 @@ func (d *Domain) beginClose(why error) {
 	h.unlock()
 }
 
-// sayBye ends the sends that are left, and says BYE, at all gates.
-func (d *Domain) sayBye() {
-	for g := range d.all {
-		g.sayBye()
-	}
-}
-
 // end ends all gates, for a reason that is told to people.
 func (d *Domain) end(why string) {
 	for g := range d.all {
@@ -494,19 +477,6 @@ func (d *Domain) end(why string) {
 			g.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
 		}
 	}
-}
-
-// polled polls every gate, and reports whether the predicate held for all of them before.
-func (d *Domain) polled(holds func(*lockedGate) bool) bool {
-	held := true
-	for g := range d.all {
-		h := g.lock()
-		if !holds(h) {
-			held = false
-		}
-		h.pollLocked()
-	}
-	return held
 }
 
 // Poll polls all gates of the domain once, except those that another thread polls just now, and runs the callbacks that

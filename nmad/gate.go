@@ -65,13 +65,9 @@ const pad = 128
 // bounds are the limits of a gate: what the two processes have told each other before they link, and what the
 // configuration says.
 type bounds struct {
-	eager       int   // longest body that goes eagerly, in bytes; 0: as the link says
-	window      int64 // flow.Bounds.Window
-	records     int   // flow.Bounds.Records
-	peerWindow  int64 // flow.Bounds.PeerWindow
-	peerRecords int   // flow.Bounds.PeerRecords
-	loans       int   // bytes of the memory that Alloc divides; 0: DefaultLoans
-	notes       int   // flow.Bounds.NoteLimit
+	flow.Bounds
+	eager int // longest body that goes eagerly, in bytes; 0: as the link says
+	loans int // bytes of the memory that Alloc divides; 0: DefaultLoans
 }
 
 // newGate makes a gate from the rank own to another rank, over link and further rails (more). Its task is not
@@ -80,9 +76,7 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
 	h.g, h.stage = g, linked
-	h.flow.Init(own, rank, 1+len(more), flow.Bounds{
-		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
-	})
+	h.flow.Init(own, rank, 1+len(more), b.Bounds)
 	g.rails = make([]rail, 1+len(more))
 	h.initRail(0, link)
 	for i, l := range more {
