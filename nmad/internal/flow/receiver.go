@@ -565,8 +565,7 @@ func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.matche
 
 // failPosted ends the receives and probes that wait in a matcher with err.
 func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {
-	from := 0
-	for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
+	for r := range x.DrainPosted {
 		f.Finish(r, err)
 	}
 }

@@ -228,8 +228,7 @@ func (f *Flow) FailSends(err error) {
 	for r := f.tx.queue.Pop(); r != nil; r = f.tx.queue.Pop() {
 		f.Finish(r, err)
 	}
-	from := 0
-	for v := f.tx.announced.takeAny(&from); v != nil; v = f.tx.announced.takeAny(&from) {
+	for v := range f.tx.announced.drain {
 		f.fail(v, err)
 	}
 	for i := range f.Rails {
