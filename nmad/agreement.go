@@ -256,9 +256,13 @@ func (ag *agreements) startCall(x *agreementCall, c *Context) {
 	ag.mu.Lock()
 	ag.calls[x] = struct{}{}
 	ag.mu.Unlock()
+	number := uint16(0)
+	if c != nil {
+		number = c.number
+	}
 	if !ag.post(func() {
-		if gr := ag.group(c.numberOfJob()); gr == nil {
-			ag.endCall(x, fmt.Errorf("nmad: context %d: %w: it was closed", c.number, ErrConfig))
+		if gr := ag.group(number); gr == nil {
+			ag.endCall(x, fmt.Errorf("nmad: context %d: %w: it was closed", number, ErrConfig))
 		} else if gr.calls = append(gr.calls, x); len(gr.calls) == 1 {
 			gr.participant.Join(x.value, x.kind)
 		}

@@ -273,14 +273,6 @@ func (c *Context) whyRevoked() error {
 // Revoked reports whether the context was revoked, as far as this process knows.
 func (c *Context) Revoked() bool { return c != nil && c.revoked.Load() }
 
-// numberOfJob returns the number by which processes agree (consensus.Note.Context): 0, the job, for a nil context.
-func (c *Context) numberOfJob() uint16 {
-	if c == nil {
-		return 0
-	}
-	return c.number
-}
-
 // context returns the open context of a number; nil if there is none.
 func (d *Domain) context(number uint16) *Context {
 	for _, c := range d.contexts.All() {

@@ -300,7 +300,8 @@ func (s *Session) dumpAtQuit() {
 		written := make(chan struct{})
 		go func() {
 			defer close(written)
-			dump(os.Stderr)
+			fmt.Fprintf(os.Stderr, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
+			_ = WriteWaits(os.Stderr)
 		}()
 		select {
 		case <-written:
@@ -308,12 +309,6 @@ func (s *Session) dumpAtQuit() {
 		}
 		_ = unix.Kill(os.Getpid(), unix.SIGQUIT) // now the runtime handles it; only a sandbox could forbid it
 	})
-}
-
-// dump is WriteWaits with a title, for SIGQUIT.
-func dump(w io.Writer) {
-	fmt.Fprintf(w, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
-	_ = WriteWaits(w)
 }
 
 // String describes, for people, the gates that have links, of all domains, to find out why a request does not end: what

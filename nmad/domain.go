@@ -147,8 +147,11 @@ func (d *Domain) gateOf(rank int) *Gate {
 	return g
 }
 
-// gateToOther is gateOf for a domain of another number. It takes Domain.mu for a moment.
-func (d *Domain) gateToOther(to remoteDomain) *Gate {
+// gateTo is gateOf for any domain of another process. For a domain of another number it takes Domain.mu for a moment.
+func (d *Domain) gateTo(to remoteDomain) *Gate {
+	if to.domain == d.number {
+		return d.gateOf(to.rank)
+	}
 	d.mu.Lock()
 	all := map[remoteDomain]*Gate{}
 	if old := d.otherGates.Load(); old != nil {
@@ -165,14 +168,6 @@ func (d *Domain) gateToOther(to remoteDomain) *Gate {
 	d.mu.Unlock()
 	d.closeLate(g)
 	return g
-}
-
-// gateTo returns the gate to any domain of another process.
-func (d *Domain) gateTo(to remoteDomain) *Gate {
-	if to.domain == d.number {
-		return d.gateOf(to.rank)
-	}
-	return d.gateToOther(to)
 }
 
 // closeLate closes a gate that was made after its domain has begun to close.

@@ -186,7 +186,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	for err == nil {
 		h := g.lock()
 		gone := h.endErr != nil || h.stage != accepting
-		ready := !gone && h.allAccepted()
+		ready := !gone && !slices.Contains(h.accepted, nil)
 		rails := h.accepted
 		h.unlock()
 		if ready && d.attach(g, accepting, rails) {
@@ -429,8 +429,7 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	}
 	if err := d.install(g); err != nil {
 		h := g.lock()
-		g.tellLost(h)
-		h.fail(peerFailure(g.rank, err))
+		h.loseTo(peerFailure(g.rank, err))
 		h.unlock()
 	}
 	linker.changed()

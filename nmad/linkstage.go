@@ -132,16 +132,6 @@ func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
 	return true
 }
 
-// allAccepted reports whether all rails have come.
-func (h *lockedGate) allAccepted() bool {
-	for _, link := range h.accepted {
-		if link == nil {
-			return false
-		}
-	}
-	return true
-}
-
 // attach gives the gate its links, which were made in the stage from, and sends what has waited for them. It returns
 // false if the gate is not in that stage any more; then the caller closes the links.
 func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {

@@ -262,14 +262,6 @@ func (l *incomingBody) taken() (rma.Hold, error) {
 	return hold, err
 }
 
-// longBody returns the memory of the body of a long message; l is nil if the sender has put it there (place).
-func (p *peer) longBody(place []byte, l *incomingBody) (rma.Hold, error) {
-	if l != nil {
-		return l.taken()
-	}
-	return p.d.w.hold(place)
-}
-
 // bodies returns all incoming bodies of the peer.
 func (p *peer) bodies() []*incomingBody {
 	p.mu.Lock()

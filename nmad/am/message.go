@@ -24,9 +24,6 @@ func (p *peer) message(long bool) *Message {
 	return m
 }
 
-// long reports whether the buffer of the message has room for Medium bytes.
-func (m *Message) long() bool { return len(m.buf) != front+shortSize }
-
 // sweep puts away the messages that have left since they were handed to nmad. The caller holds mu.
 func (p *peer) sweep() {
 	for at := &p.leaving; *at != nil; {
@@ -42,10 +39,10 @@ func (p *peer) sweep() {
 
 // putAway keeps a message for the next use. The caller holds mu.
 func (p *peer) putAway(m *Message) {
-	if m.long() {
-		p.long.Put(m)
-	} else {
+	if len(m.buf) == front+shortSize {
 		p.short.Put(m)
+	} else {
+		p.long.Put(m)
 	}
 }
 

@@ -161,7 +161,11 @@ func (p *peer) run(h head, data []byte, l *incomingBody) {
 	var err error
 	body := data[8*h.args:]
 	if h.where != within {
-		hold, err = p.longBody(body, l)
+		if l != nil {
+			hold, err = l.taken()
+		} else { // the sender has put the body there (World.place)
+			hold, err = p.d.w.hold(body)
+		}
 		body = hold.Bytes()
 	}
 	switch {
