@@ -386,11 +386,7 @@ func (d *Domain) gateEnded(h *lockedGate) {
 
 // retire frees what an ended gate holds. why is why it has ended.
 func (d *Domain) retire(g *Gate, why *PeerError) {
-	retryUntil(retireLimit, func() bool {
-		h := g.lock()
-		defer h.unlock()
-		return h.flushed()
-	})
+	retryUntil(retireLimit, func() bool { return g.holds((*lockedGate).flushed) })
 	d.mu.Lock()
 	before := g.registration
 	g.registration = retired
@@ -494,11 +490,9 @@ func (d *Domain) poll() {
 func (d *Domain) pendingSends() string {
 	text := ""
 	for g := range d.all {
-		h := g.lock()
-		if !h.sendsDone() {
+		if !g.holds((*lockedGate).sendsDone) {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		h.unlock()
 	}
 	return text
 }

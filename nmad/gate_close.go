@@ -120,11 +120,7 @@ func (g *Gate) lost(e roster.Event) {
 		return
 	}
 	// Links that are being made may hold messages that the peer has sent before its death.
-	retryUntil(retireLimit, func() bool {
-		h := g.lock()
-		defer h.unlock()
-		return !h.linksUnderway()
-	})
+	retryUntil(retireLimit, func() bool { return !g.holds((*lockedGate).linksUnderway) })
 	g.peerEnded(e.Reason)
 }
 

@@ -470,14 +470,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 // allLinked reports whether all gates of domain 0 have their links.
 func (s *Session) allLinked() bool {
 	for rank := range s.job.gates {
-		g := s.job.gates.at(rank)
-		if g == nil {
-			return false
-		}
-		h := g.lock()
-		there := h.linked()
-		h.unlock()
-		if !there {
+		if g := s.job.gates.at(rank); g == nil || !g.holds((*lockedGate).linked) {
 			return false
 		}
 	}

@@ -77,9 +77,7 @@ func (h *lockedGate) linksUnderway() bool {
 
 // isDialling reports whether this side still dials the links. It takes the lock.
 func (g *Gate) isDialling() bool {
-	h := g.lock()
-	defer h.unlock()
-	return h.endErr == nil && h.stage == dialling
+	return g.holds(func(h *lockedGate) bool { return h.endErr == nil && h.stage == dialling })
 }
 
 // wantLinks starts to make links, unless that was done before.

@@ -31,19 +31,23 @@ func (d *Domain) to(rank int) (*peer, error) {
 	return p, err
 }
 
-// peer returns the peer at that address, and makes it at the first call. greets: it sends the peer a greeting then.
+// peer returns the peer at that address, and makes it at the first call. With greets it then sends the peer a greeting.
 func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	if d == nil || d.w == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
 	w := d.w
 	if to.rank < 0 || to.rank >= w.s.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.s.Rank() && to.domain != d.number {
-		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
+		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d",
+			nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
 	}
 	if p, err := d.known(to); p != nil || err != nil {
 		return p, err
 	}
-	p := &peer{d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number, gate: d.nmadDomain.To(to.rank, to.domain)}
+	p := &peer{
+		d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number,
+		gate: d.nmadDomain.To(to.rank, to.domain),
+	}
 	if p.sameNumber {
 		p.shortContext = d.shortContext
 	}
@@ -81,9 +85,10 @@ func (d *Domain) known(to domainAddress) (*peer, error) {
 	return nil, nil
 }
 
+// errClosed returns the error of a domain that was closed.
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
 
-// Number returns the number of the domain of nmad; 0: it is the default one.
+// Number returns the number of the domain of nmad; that of the default domain is 0.
 func (d *Domain) Number() int { return d.number }
 
 // Limits returns the bounds for messages of the domain.
@@ -91,7 +96,7 @@ func (d *Domain) Limits() Limits {
 	return Limits{Args: MaxArgs, Medium: d.w.cfg.Medium, Window: d.w.cfg.Window}
 }
 
-// Stats returns its counters.
+// Stats returns the counters of the domain.
 func (d *Domain) Stats() (s Stats) {
 	for _, p := range d.peerList.All() {
 		s.Handled += p.ranEver.Load()
@@ -103,7 +108,8 @@ func (d *Domain) Stats() (s Stats) {
 // fits returns an ErrConfig for more arguments, or a longer body, than a message has.
 func (d *Domain) fits(args, body int) error {
 	if args > MaxArgs || body > d.w.cfg.Medium {
-		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d", ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
+		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d",
+			ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
 	}
 	return nil
 }
@@ -206,8 +212,8 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request, and waits for room if waits is set; nil: there is none. If h is not nil the caller sends the
-// request at once: h then has its number, and r, which may be nil, gets its answer.
+// room reserves a request. If there is no room, it waits if waits is set, and else returns nil. If h is not nil the
+// caller sends the request at once: h then has its number, and r, which may be nil, gets its answer.
 func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -264,12 +270,12 @@ func rest(tries int) {
 	}
 }
 
-// polledByWaiters says that only threads that poll move the answers of the peer: those in a Private domain, and long
-// messages to the own process.
+// polledByWaiters reports whether only threads that poll move the answers of the peer: those in a Private domain, and
+// long messages to the own process.
 func (p *peer) polledByWaiters() bool { return p.d.access == nmad.Private || p.rank == p.d.w.s.Rank() }
 
-// outlives says that the peer has a gate of its own, which may live on when the process is lost by the gate of its
-// default domain. The target then does not hear of this domain, so waiters cancel the receives of its answers.
+// outlives reports whether the peer has a gate of its own, which may live on when the gate of the default domain has
+// lost the process. The target then does not hear of this domain, so waiters cancel the receives of its answers.
 func (p *peer) outlives() bool { return p.gate != p.d.w.s.Gate(p.rank) }
 
 // waitFor waits for an answer of the peer, which r receives.

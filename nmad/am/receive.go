@@ -187,8 +187,8 @@ func (p *peer) run(h head, data []byte, l *incomingBody) {
 	}
 	if live && h.wants {
 		_ = p.answer(h.seq, silent, nil, nil) // fails with the peer
-	} else if p.countHandled() {
-		p.giveBack()
+	} else {
+		p.handled()
 	}
 }
 
@@ -234,11 +234,8 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	}
 	t.replied, t.paid = true, true
 	p, n := t.p, 8*len(args)+len(body)
-	p.mu.Lock()
-	p.owed++
-	h := head{kind: reply, id: id, args: len(args), credit: p.takeOwed()}
-	m := p.message(n > shortSize)
-	p.mu.Unlock()
+	m, back := p.messageBack(n > shortSize)
+	h := head{kind: reply, id: id, args: len(args), credit: back}
 	putArgs(m.buf[front-8*h.args:], args)
 	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return p.orFailed(err)
@@ -276,11 +273,8 @@ func (t *Token) refuse(s answerStatus, why error) {
 // answer sends the answer to the request of that number, with credit.
 func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) error {
 	n := 8*len(args) + len(body)
-	p.mu.Lock()
-	p.owed++
-	v := answerWord{status: s, args: len(args), credit: p.takeOwed()}
-	m := p.message(n > shortSize)
-	p.mu.Unlock()
+	m, back := p.messageBack(n > shortSize)
+	v := answerWord{status: s, args: len(args), credit: back}
 	at := front - 8*v.args
 	putArgs(m.buf[at:], args)
 	v.put(m.buf[at-wordSize:])

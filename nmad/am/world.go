@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// find returns the handler of an id; nil: there is none.
+// find returns the handler of an id; nil if there is none.
 func (h *handlers) find(id ID) Handler {
 	if int(id) < len(h.few) {
 		return h.few[id]
@@ -67,7 +67,10 @@ func (w *World) ranks() []int {
 
 // open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{
+		w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access,
+		peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size()),
+	}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
@@ -114,9 +117,9 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 // Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
 func (w *World) Default() *Domain { return w.defaultDomain }
 
-// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program
-// calls it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is
-// awaited, and otherwise OnError gets that error. It does not block.
+// Handle makes h the handler of that id, for the messages of all domains; if h is nil, there is none any more. The
+// program calls it before messages for that id may come: a request without a handler fails with ErrHandler if its
+// answer is awaited, and otherwise OnError gets that error. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -274,7 +277,7 @@ func (w *World) shutdown() {
 	}
 }
 
-// silent cancels the receives, and says whether all have ended.
+// silent cancels the receives, and reports whether all have ended.
 func (w *World) silent() bool {
 	all := true
 	end := func(under *atomic.Bool, r *nmad.Request) {
@@ -334,7 +337,8 @@ func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.
 // greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
 	p.greeting = &nmad.Request{}
-	_ = w.control.IsendInto(p.greeting, p.rank, uint64(p.d.number)|uint64(p.domainNumber)<<16|w.agreement(), nil) // fails with the peer
+	tag := uint64(p.d.number) | uint64(p.domainNumber)<<16 | w.agreement()
+	_ = w.control.IsendInto(p.greeting, p.rank, tag, nil) // fails with the peer
 }
 
 // greeted takes in a greeting: for its domain, or, if that is not open yet, for the Domain that opens it.
@@ -342,7 +346,8 @@ func (w *World) greeted(rank int, tag, size uint64) {
 	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {
 		w.dropped.Add(1)
-		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same", rank, ErrConfig, tag>>32&255, tag>>40))
+		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same",
+			rank, ErrConfig, tag>>32&255, tag>>40))
 		return
 	}
 	w.mu.Lock()
