@@ -31,7 +31,7 @@ type agreements struct {
 	queuedNotes []int                       // by rank: its notes in queue
 	calls       map[*agreementCall]struct{} // that have not ended
 	running     bool
-	stopped     error // what calls end with; nil: not stopped
+	stopped     error // what calls end with; nil until stop
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 

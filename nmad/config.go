@@ -104,21 +104,21 @@ type Config struct {
 	// Measured is a profile in place of the file Profile, such as Gate.Sample returns.
 	Measured *Profile
 
-	hosts        []int         // number of the host of each rank, as the manager says; nil: one
-	bind         string        // address of this host on the first network of the job, if a process manager has told; empty: not known
-	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
-	startTimeout time.Duration // how long Open waits for the other processes; 0: Timeout
-	fromEnv      *jobIdentity  // what the environment has said of the job; nil: the Config was not made of it
-	byJoin       bool          // it is Join's
-	manager      *managed      // that has started this process, and by which it meets the others; nil: none
+	hosts        []int         // number of the host of each rank, as the manager says; nil if there is one host
+	bind         string        // address of this host on the first network of the job, as a process manager has told; "" if it is not known
+	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; "" in any other job
+	startTimeout time.Duration // how long Open waits for the other processes; 0 stands for Timeout
+	fromEnv      *jobIdentity  // what the environment has told of the job; nil if the Config was not made of it
+	byJoin       bool          // Join has made the Config
+	manager      *managed      // the manager that has started this process, and by which it meets the others; nil if there is none
 
 	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
-	jobDomain      DomainConfig // of the job's domain, for tests of that
+	jobDomain      DomainConfig // of the job's domain; only tests set it
 
-	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
+	presence *presence.Teller // tells the launcher where this process stands in the job; nil if no launcher asks
 
 	eagerSource string // what has set Eager, if not the caller
-	eagerSet    bool   // it was set, not measured
+	eagerSet    bool   // Eager was set, not measured
 
 	// Unexpected is the memory for eager messages without a receive, in bytes per peer; default 4 MiB.
 	Unexpected int

@@ -234,7 +234,7 @@ func (c *Context) gateEnded(h *lockedGate) {
 	}
 }
 
-// numberOrPlain is the number of the context.
+// numberOrPlain returns the number of the context; flow.Plain for nil.
 func (c *Context) numberOrPlain() uint16 {
 	if c == nil {
 		return flow.Plain
@@ -242,7 +242,7 @@ func (c *Context) numberOrPlain() uint16 {
 	return c.number
 }
 
-// anyIn is what receives from any source in that context wait in.
+// anyIn returns the list in which receives from any source in that context wait; nil stands for the context Plain.
 func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	if c == nil {
 		return d.any
@@ -250,7 +250,7 @@ func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	return c.any
 }
 
-// check says why the context is not for a gate of that domain to that rank; nil: it is.
+// check fails if the context is not for a gate of that domain to that rank.
 func (c *Context) check(d *Domain, rank int) error {
 	switch {
 	case c == nil:
@@ -265,7 +265,7 @@ func (c *Context) check(d *Domain, rank int) error {
 	return nil
 }
 
-// whyRevoked is the error of requests in a context that was revoked.
+// whyRevoked returns the error of requests in a context that was revoked.
 func (c *Context) whyRevoked() error {
 	return fmt.Errorf("nmad: context %d: %w", c.number, ErrRevoked)
 }

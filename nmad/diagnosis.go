@@ -104,7 +104,7 @@ func (r *Request) reason() pioman.Reason {
 	}}
 }
 
-// messageText is the text of a reason of waitsForMessage.
+// messageText returns the text of a reason of waitsForMessage.
 func messageText(words [4]uint64) string {
 	of, rank, tag, last := words[0], words[1], words[2], words[3]
 	text, mask := "", exact
@@ -260,7 +260,7 @@ func (s *Session) writeKept(w io.Writer) {
 	}
 }
 
-// lockWithin1ms takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
+// lockWithin1ms takes the lock of the gate, or returns nil if the lock is held for more than a millisecond.
 func (g *Gate) lockWithin1ms() (h *lockedGate) {
 	retryUntil(time.Millisecond, func() bool {
 		h = g.tryLock()

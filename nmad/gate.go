@@ -183,7 +183,7 @@ func (g *Gate) claim(r *Request) error {
 	return r.claim()
 }
 
-// send starts a send with a request that was claimed, in a context; nil: in none.
+// send starts a send with a request that was claimed, in a context, or in none if that is nil.
 func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	if g.sendNow(r, in, tag, buf) {
 		return
@@ -192,7 +192,7 @@ func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	g.submit(r)
 }
 
-// recv starts an exact receive with a request that was claimed, in a context; nil: in none.
+// recv starts an exact receive with a request that was claimed, in a context, or in none if that is nil.
 func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
@@ -221,7 +221,7 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	return g.sendIn(nil, tag, buf)
 }
 
-// sendIn is Send in a context; nil: in none. The caller may use the gate.
+// sendIn is Send in a context, or in none if that is nil. The caller may use the gate.
 func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	if g.worker != nil {
 		return g.worker.send(g, in, tag, buf)
@@ -253,7 +253,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	return n, err
 }
 
-// recvIn is Recv in a context; nil: in none. It also returns the size of the whole message, in bytes.
+// recvIn is Recv in a context, or in none if that is nil. It also returns the size of the whole message, in bytes.
 func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
 	if g.mu.HasLists() {
 		r := requests.Get().(*Request)

@@ -22,7 +22,7 @@ import (
 //
 //	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
 //
-// A manager takes a process once: there is no way back.
+// A manager takes a process into its job once: no transition leads back.
 type managed struct {
 	manager.Manager
 	stage managedStage
@@ -39,8 +39,8 @@ const (
 // startedBy is the manager of this process, found once.
 var startedBy struct {
 	mu    sync.Mutex
-	found chan struct{} // closed once what follows is known; nil: it was not looked for
-	m     *managed      // nil: none
+	found chan struct{} // closed once the fields below are known; nil before findManager was started
+	m     *managed      // nil if this process has no manager
 	err   error
 }
 

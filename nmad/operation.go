@@ -209,7 +209,7 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 	r.setQueue(x, op.Queue)
 }
 
-// setQueue sets the completion queue of r; nil: none.
+// setQueue sets the completion queue of r, which may be nil.
 func (r *Request) setQueue(x *rare, q *Queue) {
 	if x.queue = q; q != nil {
 		q.moves(r.gate.waitEngine)

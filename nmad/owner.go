@@ -29,7 +29,7 @@ type owner struct {
 	engine      *pioman.Engine                // moves the private domains of the owner
 	domains     atomic.Int32                  // number of open domains; written under ownerList.mu
 	otherEngine atomic.Pointer[pioman.Engine] // an engine that polls of engine also poll, by task; nil if there is none. The owner writes it
-	hooked      bool                          // whether hooks poll otherEngine, as alsoPoll has seen it; the owner's
+	hooked      bool                          // hooks poll otherEngine, as alsoPoll has seen it; the owner's
 	task        pioman.Task                   // polls otherEngine; a task of engine
 	poll        pioman.Handler                // the function of task
 	emptyLooks  uint                          // number of looks that have found nothing; the owner's
@@ -170,8 +170,8 @@ func (o *owner) withSession(s *Session) {
 	}
 }
 
-// alsoPoll makes polls of the owner's engine also poll e; nil: no other engine. If hooks poll e, a sleeper in the
-// owner's engine need not wake for it now and then.
+// alsoPoll makes polls of the owner's engine also poll e, or no other engine if e is nil. If hooks poll e, a sleeper in
+// the owner's engine need not wake for it now and then.
 func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
 	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail

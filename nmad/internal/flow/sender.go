@@ -147,7 +147,7 @@ func (f *Flow) enqueue(r *Request) {
 		q.Push(r)
 		return
 	}
-	var before *Request // r goes behind it; nil: to the front
+	var before *Request // r goes behind it, or to the front if it is nil
 	for x := q.head; x != nil; x = x.Link {
 		if x.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(x)) {
 			before = x
