@@ -103,14 +103,14 @@ var rules = []rule{
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
 	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/contexts", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages; long ones go into memory of one-sided access.
-	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
+	{folder: "nmad/am", ours: []string{"internal/shelf", "nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.
 	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
 	{folder: "nmad/mpi", ours: []string{"internal/ours", "nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
-		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/ours", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
+		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/ours", "internal/setting", "internal/shelf", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"procs.go": {"sched"}},
 	},
