@@ -78,7 +78,7 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 		}
 		return a, nil
 	}
-	if first := at*p.unit + a.low; at > datatype.Most/p.unit || at < -datatype.Most/p.unit || first < 0 || first > p.size || a.span > p.size-first {
+	if first := at*p.unit + a.low; at > datatype.MaxBytes/p.unit || at < -datatype.MaxBytes/p.unit || first < 0 || first > p.size || a.span > p.size-first {
 		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v at displacement %d in units of %d B: it has %d B", ErrRange, a.count, a.t, at, p.unit, p.size))
 	}
 	a.at = p.ref.Add(int64(at*p.unit + a.low))

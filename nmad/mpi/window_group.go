@@ -29,9 +29,9 @@ type wordPlace struct {
 	at     int // in bytes
 }
 
-// mostWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree,
+// maxWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree,
 // stands for the contexts of its World.
-const mostWindowGroups = contexts.WindowGroups
+const maxWindowGroups = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at a time.
 const chunkBytes = 64 << 10
@@ -58,7 +58,7 @@ func (c *Comm) windowGroup() (*windowGroup, error) {
 		}
 		number := free.pick(attempt)
 		if number < 0 {
-			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, mostWindowGroups)
+			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, maxWindowGroups)
 		}
 		c.job.mu.Lock()
 		claimed := !c.job.windowGroups.taken.has(number) // else another thread has taken it

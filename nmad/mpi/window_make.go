@@ -118,13 +118,13 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 
 // learn checks and keeps the card of a rank.
 func (w *Window) learn(rank int, x *windowCard) error {
-	p, most := &w.peers[rank], int64(rma.MaxBytes)
+	p := &w.peers[rank]
 	switch {
 	case x.Failed:
 		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
 	case windowKind(x.Kind) != w.kind:
 		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
-	case x.Size < 0 || x.Size > most || x.Unit < 1:
+	case x.Size < 0 || x.Size > rma.MaxBytes || x.Unit < 1:
 		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
 	}
 	p.size, p.unit = int(x.Size), int(x.Unit)

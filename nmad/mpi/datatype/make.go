@@ -79,12 +79,12 @@ func (m *maker) add(at int, t *Type, block, rows, stride int) {
 	case block == 0 || rows == 0:
 		return
 	case !fits(t.Extent(), block) || !fits(stride, rows) || !fits(at, 1) || !fits(t.Size(), block) || !fits(t.Size()*block, rows):
-		m.fail("%d blocks of %d elements of %v, %d bytes apart, at %d are more than %d bytes", rows, block, t, stride, at, Most)
+		m.fail("%d blocks of %d elements of %v, %d bytes apart, at %d are more than %d bytes", rows, block, t, stride, at, MaxBytes)
 		return
 	}
 	m.align = max(m.align, t.align)
-	if m.size += t.Size() * block * rows; m.size > Most {
-		m.fail("it has more than %d bytes", Most)
+	if m.size += t.Size() * block * rows; m.size > MaxBytes {
+		m.fail("it has more than %d bytes", MaxBytes)
 		return
 	}
 	if t.root != nil {

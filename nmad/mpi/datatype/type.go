@@ -125,10 +125,10 @@ func leaf(k Kind, wire, n int) *typeNode {
 	return &typeNode{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
 }
 
-// Most is how many bytes a Type, and a message, may have, and how far its displacements may reach.
-const Most = math.MaxInt / 4
+// MaxBytes is how many bytes a Type, and a message, may have, and how far its displacements may reach.
+const MaxBytes = math.MaxInt / 4
 
-// fits reports whether the product of two numbers is between -Most and Most.
+// fits reports whether the product of two numbers is between -MaxBytes and MaxBytes.
 func fits(a, b int) bool {
 	if a < 0 {
 		a = -a
@@ -136,7 +136,7 @@ func fits(a, b int) bool {
 	if b < 0 {
 		b = -b
 	}
-	return a >= 0 && b >= 0 && (a == 0 || b <= Most/a)
+	return a >= 0 && b >= 0 && (a == 0 || b <= MaxBytes/a)
 }
 
 // repeat returns the node of count nodes n, each stride bytes behind the one before; nil: there is none. The caller has

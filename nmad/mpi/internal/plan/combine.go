@@ -77,11 +77,11 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 		return
 	}
 	received := p.room(out.Count, out.Type)
-	most := 1 // ranks that take part in the doubling: a power of 2
-	for most*2 <= size {
-		most *= 2
+	doubling := 1 // ranks that take part in the doubling: a power of 2
+	for doubling*2 <= size {
+		doubling *= 2
 	}
-	extra := size - most
+	extra := size - doubling
 	// The first 2*extra ranks are pairs; the odd ones take part for both.
 	if rank < 2*extra && rank%2 == 0 {
 		p.send(rank+1, out)
@@ -103,10 +103,10 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 		}
 		return me + extra
 	}
-	if op.Commutes() && out.Count >= most && out.Size() >= p.table().Halving {
-		p.halve(me, most, rankOf, op, out, received)
+	if op.Commutes() && out.Count >= doubling && out.Size() >= p.table().Halving {
+		p.halve(me, doubling, rankOf, op, out, received)
 	} else {
-		p.double(me, most, rankOf, op, out, received)
+		p.double(me, doubling, rankOf, op, out, received)
 	}
 	if rank < 2*extra {
 		p.send(rank-1, out)

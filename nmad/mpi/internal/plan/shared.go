@@ -324,12 +324,12 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
-	per, most := m.elements(t), 0
+	per, pieces := m.elements(t), 0
 	for j := range m.Size {
 		b := in.Block(j)
-		most = max(most, (b.Count+per-1)/per)
+		pieces = max(pieces, (b.Count+per-1)/per)
 	}
-	for i := range most {
+	for i := range pieces {
 		for j := range m.Size {
 			b := in.Block(j)
 			first := i * per
@@ -397,10 +397,10 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	default:
 		p.copy(in, mine)
 	}
-	most, all := 1, in.Size()
+	pieces, all := 1, in.Size()
 	for j := range m.Size {
 		b := out.Block(j)
-		most = max(most, m.count(b.Size()))
+		pieces = max(pieces, m.count(b.Size()))
 	}
 	publish := func(i int) {
 		if i == 0 || i < m.count(all) {
@@ -409,7 +409,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 		}
 	}
 	publish(0)
-	for i := range most {
+	for i := range pieces {
 		publish(i + 1)
 		for j := 1; j < m.Size; j++ {
 			from := (m.Me + j) % m.Size
@@ -469,12 +469,12 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 		}
 		return
 	}
-	most := 1
+	pieces := 1
 	for j := range m.Size {
 		to, from := in.Block(j), out.Block(j)
-		most = max(most, m.count(to.Size()), m.count(from.Size()))
+		pieces = max(pieces, m.count(to.Size()), m.count(from.Size()))
 	}
-	for i := range most {
+	for i := range pieces {
 		for first := 1; first < m.Size; first += m.Slots / 2 {
 			behind := min(first+m.Slots/2, m.Size)
 			for j := first; j < behind; j++ {
