@@ -34,7 +34,7 @@ func (a *cCall) target(i, win int) (x target, err error) {
 
 // checkRank refuses a rank that is not in the window's group. MPI_PROC_NULL is allowed.
 func (w *cWindow) checkRank(r int) error {
-	if n := w.win.Group().Size(); r != procNull && (r < 0 || r >= n) {
+	if n := w.win.Group().Size(); r != mpiProcNull && (r < 0 || r >= n) {
 		return errorf(errRank, "rank %d of %d", r, n)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err erro
 // asserts reads the bits MPI_MODE_... of argument i: what the program promises about a synchronization.
 func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
 	left := a.int(i)
-	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {
+	for bit, p := range map[int]mpi.Assert{mpiModeNocheck: mpi.NoCheck, mpiModeNoprecede: mpi.NoPrecede, mpiModeNoput: mpi.NoPut, mpiModeNostore: mpi.NoStore, mpiModeNosucceed: mpi.NoSucceed} {
 		if left&bit != 0 {
 			x |= p
 			left &^= bit
@@ -228,12 +228,12 @@ func (a *cCall) winSync(w *cWindow) error                             { return w
 
 func (a *cCall) winLock(kind, rank int, x mpi.Assert, w *cWindow) error {
 	switch kind {
-	case lockShared:
+	case mpiLockShared:
 		return w.win.Lock(mpi.LockShared, rank, x)
-	case lockExclusive:
+	case mpiLockExclusive:
 		return w.win.Lock(mpi.LockExclusive, rank, x)
 	}
-	return errorf(errLockType, "%d is no kind of lock", kind)
+	return errorf(errLocktype, "%d is no kind of lock", kind)
 }
 
 func (a *cCall) allocMem(n int) (uintptr, error) {

@@ -45,7 +45,7 @@ func (c *cComm) sendBuffered(e envelope) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if e.rank == procNull {
+	if e.rank == mpiProcNull {
 		return nil
 	}
 	need := e.buffer.Size() + overhead
@@ -99,7 +99,7 @@ func (a *cCall) attach(x *buffers, address, size int) error {
 	if x.attached {
 		return errorf(errBuffer, "a buffer is attached: detach it first")
 	}
-	x.attached, x.automatic, x.address, x.size = true, a.word[address] == bufferAutomatic, a.word[address], n
+	x.attached, x.automatic, x.address, x.size = true, a.word[address] == mpiBufferAutomatic, a.word[address], n
 	return nil
 }
 

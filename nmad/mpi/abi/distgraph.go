@@ -9,9 +9,9 @@ import (
 // weights returns the weights of n edges at argument i; nil for MPI_UNWEIGHTED.
 func (a *cCall) weights(i, n int) ([]int, error) {
 	switch a.word[i] {
-	case unweighted:
+	case mpiUnweighted:
 		return nil, nil
-	case emptyWeights:
+	case mpiWeightsEmpty:
 		return []int{}, nil
 	}
 	all, err := a.ints(i, n)
@@ -36,7 +36,7 @@ func (a *cCall) distGraphCreateAdjacent(c *intraComm) (_ *cComm, err error) {
 	}
 	for _, l := range lists {
 		for _, r := range l {
-			if r != procNull && (r < 0 || r >= c.local.Size()) {
+			if r != mpiProcNull && (r < 0 || r >= c.local.Size()) {
 				return nil, errorf(errArg, "a neighbour %d of %d", r, c.local.Size())
 			}
 		}
@@ -72,7 +72,7 @@ func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.word[5] == emptyWeights {
+	if a.word[5] == mpiWeightsEmpty {
 		weights = make([]int, total)
 	}
 	edges := make([][2]int, 0, total)
@@ -119,7 +119,7 @@ func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 		if err := a.setInts(2+3*i, side.ranks[:n]); err != nil {
 			return err
 		}
-		if at := 3 + 3*i; side.weights != nil && a.word[at] != unweighted && a.word[at] != emptyWeights && n > 0 {
+		if at := 3 + 3*i; side.weights != nil && a.word[at] != mpiUnweighted && a.word[at] != mpiWeightsEmpty && n > 0 {
 			if err := a.setInts(at, side.weights[:min(n, len(side.weights))]); err != nil {
 				return err
 			}

@@ -85,7 +85,7 @@ var unsupportedComm = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3
 // unsupported serves all functions that this library does not support.
 func (a *cCall) unsupported() error { return errUnsupported }
 
-var errUnsupported = errorf(errUnsupportedOp, "not supported: this library has no files, and starts or connects no processes")
+var errUnsupported = errorf(errUnsupportedOperation, "not supported: this library has no files, and starts or connects no processes")
 
 // report passes the error of function name to the error handler of the call's object and returns the error's code.
 // C calls the handler if it is a function of the program: report leaves it, and its argument, in a.
@@ -105,7 +105,7 @@ func (a *cCall) report(name string, err error) int {
 		name += "_c"
 	}
 	if strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
-		h, object = handlerOfFiles(), nullFile
+		h, object = handlerOfFiles(), fileNullHandle
 	}
 	var t *handlerError
 	if errors.As(err, &t) {

@@ -14,32 +14,22 @@ type cGroup struct {
 	session *cSession // of which it is; nil: none
 }
 
-const (
-	nullGroup  handle = 0x108
-	emptyGroup handle = 0x109
-	procNull          = mpi.ProcNull
-)
-
 // group returns the group whose handle is argument i.
 func (a *cCall) group(i int) (mpi.Group, error) {
-	switch h := a.handle(i); h {
-	case emptyGroup:
+	if a.handle(i) == groupEmptyHandle {
 		return mpi.Group{}, nil
-	case nullGroup:
-		return mpi.Group{}, errorf(errGroup, "it is MPI_GROUP_NULL")
-	default:
-		g, err := groups.get(h)
-		if err != nil {
-			return mpi.Group{}, err
-		}
-		return g.group, nil
 	}
+	g, err := groups.get(a.handle(i))
+	if err != nil {
+		return mpi.Group{}, err
+	}
+	return g.group, nil
 }
 
 // setGroup gives g a handle and writes that to argument i.
 func (a *cCall) setGroup(i int, g mpi.Group) error {
 	if g.Size() == 0 {
-		return a.setHandle(i, emptyGroup)
+		return a.setHandle(i, groupEmptyHandle)
 	}
 	return setNewHandle(a, i, &groups, &cGroup{group: g})
 }
@@ -50,20 +40,17 @@ func (a *cCall) groupRank(g mpi.Group) int {
 	all := job.allComm
 	job.mu.Unlock()
 	if all == nil {
-		return undefined
+		return mpiUndefined
 	}
 	return g.Rank(all.Rank(), all.Group())
 }
 
 func (a *cCall) groupFree(h *handle) error {
-	switch *h {
-	case nullGroup:
-		return errorf(errGroup, "it is MPI_GROUP_NULL")
-	case emptyGroup:
-		*h = nullGroup
+	if *h == groupEmptyHandle {
+		*h = groupNullHandle
 		return nil
 	}
-	return freeHandle(&groups, h, nullGroup)
+	return freeHandle(&groups, h, groupNullHandle)
 }
 
 func (a *cCall) groupSize(g mpi.Group) int                  { return g.Size() }
@@ -135,7 +122,7 @@ func (a *cCall) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
 	}
 	for i, r := range all {
 		switch {
-		case r == procNull:
+		case r == mpiProcNull:
 		case r < 0 || r >= g.Size():
 			return nil, errorf(errRank, "rank %d of a group of %d", r, g.Size())
 		default:

@@ -118,6 +118,9 @@ func (tb *table[T]) get(h handle) (*T, error) {
 	if x := tb.find(h); x != nil {
 		return x, nil
 	}
+	if name := handleNames[h]; name != "" {
+		return nil, errorf(tb.class, "%s is no %v of the program's", name, tb.kind)
+	}
 	if tb.slot(h) != nil {
 		return nil, errorf(tb.class, "the %v %#x was freed, or is done", tb.kind, uintptr(h))
 	}

@@ -47,7 +47,7 @@ func (a *cCall) setRequest(i int, r *cRequest) (err error) {
 // request returns the request of h; nil for MPI_REQUEST_NULL. Errors of the call go to the handler of the
 // request's object, unless the call has one already.
 func (a *cCall) request(h handle) (*cRequest, error) {
-	if h == nullRequest {
+	if h == requestNullHandle {
 		return nil, nil
 	}
 	r, err := findRequest(h)
@@ -129,7 +129,7 @@ func (r *cRequest) finish(at *handle, x *cStatus, s mpi.Status, err error) error
 		r.active = false
 		return err
 	}
-	*at = nullRequest
+	*at = requestNullHandle
 	if r.drop() && err == nil {
 		r.recycle()
 	}
@@ -366,7 +366,7 @@ func (a *cCall) waitany() error {
 	}
 	if i < 0 {
 		a.status(3).empty()
-		return a.setInt(2, undefined)
+		return a.setInt(2, mpiUndefined)
 	}
 	if err := a.setInt(2, i); err != nil {
 		return err
@@ -400,7 +400,7 @@ func (a *cCall) completeAny(keep bool) error {
 	if !some {
 		a.status(4).empty()
 	}
-	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
+	return errors.Join(a.setInt(2, mpiUndefined), a.setFlag(3, !some))
 }
 
 func (a *cCall) testany() error             { return a.completeAny(false) }
@@ -414,7 +414,7 @@ func (a *cCall) completeSome(wait, keep bool) error {
 		return err
 	}
 	if !slices.ContainsFunc(rs, func(r *cRequest) bool { return !r.idle() }) {
-		return a.setInt(2, undefined)
+		return a.setInt(2, mpiUndefined)
 	}
 	if wait {
 		if _, err := waitOne(rs); err != nil {
@@ -464,7 +464,7 @@ func (a *cCall) requestFree(h *handle) error {
 		return err
 	}
 	old := *h
-	*h = nullRequest
+	*h = requestNullHandle
 	if r.generalized != nil {
 		return r.generalized.freeRequest(old)
 	}

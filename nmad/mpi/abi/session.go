@@ -11,13 +11,8 @@ import (
 // cSession is a session of MPI.
 type cSession struct{ object }
 
-const nullSession handle = 0x120
-
 // session returns the session whose handle is argument i. Errors of the call go to its error handler from here on.
 func (a *cCall) session(i int) (*cSession, error) {
-	if a.handle(i) == nullSession {
-		return nil, errorf(errSession, "it is MPI_SESSION_NULL")
-	}
 	s, err := sessions.get(a.handle(i))
 	if err == nil {
 		a.object = a.handle(i)
@@ -26,7 +21,7 @@ func (a *cCall) session(i int) (*cSession, error) {
 }
 
 func (a *cCall) sessionInit() error {
-	return a.tellHandler(1, ofSession, nullSession, a.openSession())
+	return a.tellHandler(1, ofSession, sessionNullHandle, a.openSession())
 }
 
 // openSession is MPI_Session_init.
@@ -55,9 +50,6 @@ func (a *cCall) openSession() error {
 }
 
 func (a *cCall) sessionFinalize(h *handle) error {
-	if *h == nullSession {
-		return errorf(errSession, "it is MPI_SESSION_NULL")
-	}
 	s, err := sessions.get(*h)
 	if err != nil {
 		return err
@@ -71,7 +63,7 @@ func (a *cCall) sessionFinalize(h *handle) error {
 	if err := job.leave(); err != nil {
 		return err
 	}
-	*h = nullSession
+	*h = sessionNullHandle
 	return nil
 }
 
@@ -125,7 +117,7 @@ func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, err
 }
 
 func (a *cCall) commCreateFromGroup() error {
-	return a.tellHandler(3, ofComm, nullComm, a.commFromGroup())
+	return a.tellHandler(3, ofComm, commNullHandle, a.commFromGroup())
 }
 
 // namedGroup has the arguments of MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups.
@@ -162,7 +154,7 @@ func (a *cCall) commFromGroup() error {
 		return err
 	}
 	if x.group.Size() == 0 {
-		return a.setHandle(4, nullComm)
+		return a.setHandle(4, commNullHandle)
 	}
 	c, err := a.groupComm(x.group, x.name, x.handler)
 	if err != nil {
@@ -173,7 +165,7 @@ func (a *cCall) commFromGroup() error {
 }
 
 func (a *cCall) intercommCreateFromGroups() error {
-	return a.tellHandler(6, ofComm, nullComm, a.intercommFromGroups())
+	return a.tellHandler(6, ofComm, commNullHandle, a.intercommFromGroups())
 }
 
 // intercommFromGroups is MPI_Intercomm_create_from_groups.
@@ -195,7 +187,7 @@ func (a *cCall) intercommFromGroups() error {
 		return err
 	}
 	defer local.free()
-	peer := undefined
+	peer := mpiUndefined
 	if local.local.Rank() == leader {
 		if other < 0 || other >= remote.Size() {
 			return errorf(errRank, "leader %d of %d", other, remote.Size())

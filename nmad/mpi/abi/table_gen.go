@@ -1,4 +1,4 @@
-// Code generated of table.txt by go generate; DO NOT EDIT.
+// Code generated from table.txt and include/mpi.h by go generate; DO NOT EDIT.
 
 //go:build cgo && linux
 

@@ -7,40 +7,17 @@ import "sync/atomic"
 // The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and
 // categories of both, and no events and sources. Its functions return errors and call no error handlers.
 
-const (
-	toolNotInitialized errorClass = 1003
-	toolInvalid        errorClass = 1006
-	toolInvalidIndex   errorClass = 1007
-	toolInvalidSession errorClass = 1009
-	toolInvalidHandle  errorClass = 1010
-	toolInvalidName    errorClass = 1011
-	toolSetNever       errorClass = 1015
-	toolNoWrite        errorClass = 1016
-	toolNoStartStop    errorClass = 1017
-)
-
 // toolPrefix is how the names of the functions of the tools interface begin.
 const toolPrefix = "MPI_T_"
 
-// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of
-// them.
-const firstToolClass = 1001
+const firstToolClass = int(tErrCannotInit)
 
+// toolTexts are what MPI_Error_string says of the error classes of the tools interface, from firstToolClass on.
 var toolTexts = [...]string{
 	"the tools interface cannot be initialized", "the tools interface cannot be used now", "the tools interface is not initialized", "the tools interface does not support it", "the tools interface has no memory", "invalid use of the tools interface", "index of a variable or category is not there",
 	"index of an item is not there", "invalid session of performance variables", "invalid handle of a variable", "no variable or category has that name", "no more handles of variables", "no more sessions of performance variables", "control variable cannot be changed now",
 	"control variable cannot be changed", "performance variable cannot be changed", "performance variable cannot be started or stopped", "performance variable cannot be read and reset at once",
 }
-
-// Properties of variables.
-const (
-	forUsers         = 0x09 // MPI_T_VERBOSITY_USER_BASIC
-	forTuners        = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
-	bindNone         = 1    // MPI_T_BIND_NO_OBJECT
-	noEnum           = 0    // MPI_T_ENUM_NULL
-	charType  handle = 0x243
-	countType handle = 0x20f // MPI_UNSIGNED_LONG_LONG
-)
 
 // tools counts calls of MPI_T_init_thread less those of MPI_T_finalize.
 var tools atomic.Int64
@@ -50,13 +27,13 @@ func (a *cCall) tInitThread() error {
 	if a.word[1] == 0 {
 		return nil
 	}
-	return a.setInt(1, threadMultiple)
+	return a.setInt(1, mpiThreadMultiple)
 }
 
 func (a *cCall) tFinalize() error {
 	if tools.Add(-1) < 0 {
 		tools.Add(1)
-		return a.toolError(toolNotInitialized)
+		return a.toolError(tErrNotInitialized)
 	}
 	return nil
 }
@@ -65,7 +42,7 @@ func (a *cCall) tFinalize() error {
 // MPI_T_ERR_NOT_INITIALIZED.
 func (a *cCall) toolError(c errorClass) error {
 	if tools.Load() == 0 {
-		c = toolNotInitialized
+		c = tErrNotInitialized
 	}
 	if c == success {
 		return nil
@@ -79,7 +56,7 @@ func (a *cCall) setToolCount(i, n int) error {
 		return err
 	}
 	if a.word[i] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	return a.setInt(i, n)
 }
@@ -92,7 +69,7 @@ func elementAt[T any](a *cCall, i int, all []T) (x *T, err error) {
 	if n := a.int(i); n >= 0 && n < len(all) {
 		return &all[n], nil
 	}
-	return nil, errorf(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
+	return nil, errorf(tErrInvalidIndex, "index %d of %d", a.int(i), len(all))
 }
 
 // setIndexOf writes to argument to the index of the element of all that has the name at argument name, by is. It
@@ -102,7 +79,7 @@ func setIndexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name strin
 		return err
 	}
 	if a.word[name] == 0 || a.word[to] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	s, err := a.string(name)
 	if err != nil {
@@ -113,7 +90,7 @@ func setIndexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name strin
 			return a.setInt(to, i)
 		}
 	}
-	return errorf(toolInvalidName, "there is none that is called %q", s)
+	return errorf(tErrInvalidName, "there is none that is called %q", s)
 }
 
 // setOptionalInt is setInt that does nothing for NULL.
@@ -151,11 +128,11 @@ func (a *cCall) tSourceGetNum() error { return a.setToolCount(0, 0) }
 func (a *cCall) unsupportedTool(name string) error {
 	switch name {
 	case "MPI_T_event_get_index":
-		return a.toolError(toolInvalidName)
+		return a.toolError(tErrInvalidName)
 	case "MPI_T_event_get_info", "MPI_T_event_handle_alloc", "MPI_T_source_get_info", "MPI_T_source_get_timestamp":
-		return a.toolError(toolInvalidIndex)
+		return a.toolError(tErrInvalidIndex)
 	}
-	return a.toolError(toolInvalidHandle)
+	return a.toolError(tErrInvalidHandle)
 }
 
 // category is a list of control variables and performance variables.

@@ -40,7 +40,7 @@ var controls = sync.OnceValue(func() (all []control) {
 // controlHandle is a handle of a control variable.
 type controlHandle struct{ variable *control }
 
-var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
+var controlHandles = table[controlHandle]{kind: ofControl, class: tErrInvalidHandle}
 
 func (a *cCall) tCvarGetNum() error { return a.setToolCount(0, len(controls())) }
 
@@ -56,23 +56,20 @@ func (a *cCall) tCvarGetInfo() error {
 	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	level := forUsers
+	level := mpiTVerbosityUserBasic
 	if x.tunes {
-		level = forTuners
+		level = mpiTVerbosityTunerBasic
 	}
 	a.setOptionalInt(3, level)
-	a.setOptionalHandle(4, charType)
-	a.setOptionalHandle(5, noEnum)
+	a.setOptionalHandle(4, charHandle)
+	a.setOptionalHandle(5, tEnumNullHandle)
 	if err := a.setOptionalText(6, x.meaning); err != nil {
 		return err
 	}
-	a.setOptionalInt(8, bindNone)
-	a.setOptionalInt(9, scopeConstant)
+	a.setOptionalInt(8, mpiTBindNoObject)
+	a.setOptionalInt(9, mpiTScopeConstant)
 	return nil
 }
-
-// scopeConstant is MPI_T_SCOPE_CONSTANT.
-const scopeConstant = 1
 
 func (a *cCall) tCvarHandleAlloc() error {
 	x, err := elementAt(a, 0, controls())
@@ -80,7 +77,7 @@ func (a *cCall) tCvarHandleAlloc() error {
 		return err
 	}
 	if a.word[2] == 0 || a.word[3] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	h, err := controlHandles.add(&controlHandle{x})
 	if err != nil {
@@ -107,7 +104,7 @@ func (a *cCall) controlAt(h handle) (*control, error) {
 func (a *cCall) tCvarHandleFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	if err := a.toolError(success); err != nil {
 		return err
@@ -121,7 +118,7 @@ func (a *cCall) tCvarRead(h handle) error {
 		return err
 	}
 	if a.word[1] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	return a.setString(1, x.value, len(x.value)+1)
 }
@@ -131,5 +128,5 @@ func (a *cCall) tCvarWrite(h handle) error {
 	if err != nil {
 		return err
 	}
-	return errorf(toolSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
+	return errorf(tErrCvarSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Classes of performance variables: MPI_T_PVAR_CLASS_...
-const (
-	pvarLevel     = 2 // MPI_T_PVAR_CLASS_LEVEL
-	pvarCounter   = 7 // MPI_T_PVAR_CLASS_COUNTER
-	pvarAggregate = 8 // MPI_T_PVAR_CLASS_AGGREGATE
-)
-
 // measure is a performance variable.
 type measure struct {
 	name    string
@@ -26,20 +19,20 @@ type measure struct {
 // measures are all performance variables. They count the messages of the engine: a collective operation takes
 // several of them, and one within a host none.
 var measures = []measure{
-	{"pm2_sends", pvarCounter, "messages whose sending was started", sessionStat(func(s *nmad.Stats) uint64 { return s.Sends })},
-	{"pm2_receives", pvarCounter, "receives that were started", sessionStat(func(s *nmad.Stats) uint64 { return s.Recvs })},
-	{"pm2_bytes_sent", pvarAggregate, "bytes of messages sent", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesSent })},
-	{"pm2_bytes_received", pvarAggregate, "bytes that came into buffers of receives", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
-	{"pm2_unexpected", pvarCounter, "messages that came before their receive", sessionStat(func(s *nmad.Stats) uint64 { return s.Unexpected })},
-	{"pm2_unexpected_bytes", pvarLevel, "bytes of messages that have come and have no receive yet", sessionStat(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
-	{"pm2_rendezvous", pvarCounter, "messages that were announced before their bytes were sent", sessionStat(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
-	{"pm2_starved", pvarCounter, "short messages that were announced since the receiver had no memory left for them", sessionStat(func(s *nmad.Stats) uint64 { return s.Starved })},
-	{"pm2_aggregates", pvarCounter, "packets that held several messages", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregates })},
-	{"pm2_aggregated", pvarCounter, "messages that shared a packet with others", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregated })},
-	{"pm2_links", pvarCounter, "links made to other processes", sessionStat(func(s *nmad.Stats) uint64 { return s.Links })},
-	{"pm2_polls", pvarCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
-	{"pm2_polls_found", pvarCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
-	{"pm2_sleeps", pvarCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
+	{"pm2_sends", mpiTPvarClassCounter, "messages whose sending was started", sessionStat(func(s *nmad.Stats) uint64 { return s.Sends })},
+	{"pm2_receives", mpiTPvarClassCounter, "receives that were started", sessionStat(func(s *nmad.Stats) uint64 { return s.Recvs })},
+	{"pm2_bytes_sent", mpiTPvarClassAggregate, "bytes of messages sent", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesSent })},
+	{"pm2_bytes_received", mpiTPvarClassAggregate, "bytes that came into buffers of receives", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
+	{"pm2_unexpected", mpiTPvarClassCounter, "messages that came before their receive", sessionStat(func(s *nmad.Stats) uint64 { return s.Unexpected })},
+	{"pm2_unexpected_bytes", mpiTPvarClassLevel, "bytes of messages that have come and have no receive yet", sessionStat(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
+	{"pm2_rendezvous", mpiTPvarClassCounter, "messages that were announced before their bytes were sent", sessionStat(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
+	{"pm2_starved", mpiTPvarClassCounter, "short messages that were announced since the receiver had no memory left for them", sessionStat(func(s *nmad.Stats) uint64 { return s.Starved })},
+	{"pm2_aggregates", mpiTPvarClassCounter, "packets that held several messages", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregates })},
+	{"pm2_aggregated", mpiTPvarClassCounter, "messages that shared a packet with others", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregated })},
+	{"pm2_links", mpiTPvarClassCounter, "links made to other processes", sessionStat(func(s *nmad.Stats) uint64 { return s.Links })},
+	{"pm2_polls", mpiTPvarClassCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
+	{"pm2_polls_found", mpiTPvarClassCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
+	{"pm2_sleeps", mpiTPvarClassCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
 }
 
 // sessionStat returns a function that reads a counter of the session.
@@ -63,7 +56,7 @@ func (ms *measure) value() uint64 {
 
 // isLevel reports whether the variable is a level, which is always running, and not a counter, which counts while
 // started.
-func (ms *measure) isLevel() bool { return ms.class == pvarLevel }
+func (ms *measure) isLevel() bool { return ms.class == mpiTPvarClassLevel }
 
 // pvarSession is a session of performance variables (MPI_T_pvar_session).
 type pvarSession struct {
@@ -80,8 +73,8 @@ type measureHandle struct {
 }
 
 var (
-	pvarSessions   = table[pvarSession]{kind: ofPvarSession, class: toolInvalidSession}
-	measureHandles = table[measureHandle]{kind: ofMeasure, class: toolInvalidHandle}
+	pvarSessions   = table[pvarSession]{kind: ofPvarSession, class: tErrInvalidSession}
+	measureHandles = table[measureHandle]{kind: ofMeasure, class: tErrInvalidHandle}
 )
 
 // value returns what the handle has counted. If the variable has decreased, the process has left the job that it
@@ -123,14 +116,14 @@ func (a *cCall) tPvarGetInfo() error {
 	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	a.setOptionalInt(3, forUsers)
+	a.setOptionalInt(3, mpiTVerbosityUserBasic)
 	a.setOptionalInt(4, x.class)
-	a.setOptionalHandle(5, countType)
-	a.setOptionalHandle(6, noEnum)
+	a.setOptionalHandle(5, unsignedLongLongHandle)
+	a.setOptionalHandle(6, tEnumNullHandle)
 	if err := a.setOptionalText(7, x.meaning); err != nil {
 		return err
 	}
-	a.setOptionalInt(9, bindNone)
+	a.setOptionalInt(9, mpiTBindNoObject)
 	always := 0
 	if x.isLevel() {
 		always = 1
@@ -143,7 +136,7 @@ func (a *cCall) tPvarGetInfo() error {
 
 func (a *cCall) tPvarSessionCreate() error {
 	if a.word[0] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	if err := a.toolError(success); err != nil {
 		return err
@@ -166,7 +159,7 @@ func (a *cCall) pvarSessionOf(h handle) (*pvarSession, error) {
 func (a *cCall) tPvarSessionFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	s, err := a.pvarSessionOf(*h)
 	if err != nil {
@@ -193,7 +186,7 @@ func (a *cCall) tPvarHandleAlloc() error {
 		return err
 	}
 	if a.word[3] == 0 || a.word[4] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	m := &measureHandle{variable: x}
 	h, err := measureHandles.add(m)
@@ -204,7 +197,7 @@ func (a *cCall) tPvarHandleAlloc() error {
 	defer s.mu.Unlock()
 	if s.all == nil {
 		measureHandles.drop(h)
-		return a.toolError(toolInvalidSession)
+		return a.toolError(tErrInvalidSession)
 	}
 	s.all[h] = m
 	if err := a.setHandle(3, h); err != nil {
@@ -222,7 +215,7 @@ func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if each && h == allMeasures {
+	if each && h == tPvarAllHandlesHandle {
 		for _, m := range s.all {
 			if !m.variable.isLevel() {
 				_ = do(m) // the standard leaves out variables that cannot be started, stopped or reset
@@ -232,18 +225,15 @@ func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error
 	}
 	m := s.all[h]
 	if m == nil {
-		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+		return errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
 	}
 	return do(m)
 }
 
-// allMeasures is MPI_T_PVAR_ALL_HANDLES.
-const allMeasures handle = 1
-
 func (a *cCall) tPvarHandleFree() error {
 	h, err := a.handleAt(1)
 	if err != nil {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	s, err := a.pvarSessionOf(a.handle(0))
 	if err != nil {
@@ -252,7 +242,7 @@ func (a *cCall) tPvarHandleFree() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[*h] == nil {
-		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
+		return errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
 	}
 	delete(s.all, *h)
 	measureHandles.drop(*h)
@@ -264,7 +254,7 @@ func (a *cCall) tPvarHandleFree() error {
 func (a *cCall) startOrStop(do func(m *measureHandle)) error {
 	return a.withMeasure(a.handle(1), true, func(m *measureHandle) error {
 		if m.variable.isLevel() {
-			return errorf(toolNoStartStop, "%s is there all the time", m.variable.name)
+			return errorf(tErrPvarNoStartstop, "%s is there all the time", m.variable.name)
 		}
 		do(m)
 		return nil
@@ -278,7 +268,7 @@ func (a *cCall) tPvarStop() error  { return a.startOrStop((*measureHandle).stop)
 func (a *cCall) changeMeasure(each bool, do func(m *measureHandle) error) error {
 	return a.withMeasure(a.handle(1), each, func(m *measureHandle) error {
 		if m.variable.isLevel() {
-			return errorf(toolNoWrite, "%s cannot be changed", m.variable.name)
+			return errorf(tErrPvarNoWrite, "%s cannot be changed", m.variable.name)
 		}
 		return do(m)
 	})
@@ -309,7 +299,7 @@ func (a *cCall) tPvarWrite() error {
 	return a.changeMeasure(false, func(m *measureHandle) error {
 		v, err := a.addresses(2, 1)
 		if err != nil {
-			return a.toolError(toolInvalid)
+			return a.toolError(tErrInvalid)
 		}
 		m.set(uint64(v[0]))
 		return nil
@@ -319,7 +309,7 @@ func (a *cCall) tPvarWrite() error {
 // setMeasure writes what a handle has counted to argument i.
 func (a *cCall) setMeasure(i int, m *measureHandle) error {
 	if a.word[i] == 0 {
-		return a.toolError(toolInvalid)
+		return a.toolError(tErrInvalid)
 	}
 	return a.setAint(i, int(m.value()))
 }

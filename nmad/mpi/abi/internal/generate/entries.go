@@ -306,12 +306,11 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 
 // goTable returns Go's table of the functions.
 func goTable(all []function, methods map[string]signature) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")
+	b := bytes.NewBufferString(headOfGo + "// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")
 	for i := range all {
 		f := &all[i]
 		if f.kind == "here" {
-			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
+			fmt.Fprintf(b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
 			continue
 		}
 		do := "(*cCall).unsupported"
@@ -321,7 +320,7 @@ func goTable(all []function, methods map[string]signature) ([]byte, error) {
 				return nil, err
 			}
 		}
-		fmt.Fprintf(&b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
+		fmt.Fprintf(b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil

@@ -53,3 +53,17 @@ func TestMethodOf(t *testing.T) {
 		}
 	}
 }
+
+// TestGoConstants: constants have their names and types in Go by what they are in C.
+func TestGoConstants(t *testing.T) {
+	made, err := goConstants("#define MPI_2INT ((MPI_Datatype)0x22b)\n#define MPI_UNWEIGHTED ((int *)10)\n#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX\nenum {\n\tMPI_ERR_RANK = 6,\n\tMPI_ANY_TAG = -2\n};\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(made)), " ")
+	for _, part := range []string{"twoIntHandle handle = 0x22b", `twoIntHandle: "MPI_2INT"`, "mpiUnweighted = 10", "errRank errorClass = 6", "mpiAnyTag = -2 )"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, made)
+		}
+	}
+}
