@@ -80,29 +80,6 @@ func handlerOf(h handle) (*cErrhandler, handle) {
 	return &errorsAreFatal, 0
 }
 
-// handlerError is an error of a call that makes an object: it goes to the handler that the call was given for the
-// object.
-type handlerError struct {
-	error
-	handler *cErrhandler // that hears of it
-	object  handle       // null handle with which it is called
-}
-
-func (to *handlerError) Unwrap() error { return to.error }
-
-// tellHandler directs err to the error handler at argument i, if that is one for objects of the kind. none is the
-// null handle with which it is called.
-func (a *cCall) tellHandler(i int, kind objectKind, none handle, err error) error {
-	if err == nil {
-		return nil
-	}
-	h, e := a.handlerAt(i, kind)
-	if e != nil {
-		return err
-	}
-	return &handlerError{err, h, none}
-}
-
 // initial has the error handler for calls before MPI_Init and outside of sessions.
 var initial struct{ handler atomic.Pointer[cErrhandler] }
 

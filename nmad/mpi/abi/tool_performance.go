@@ -92,24 +92,32 @@ func (h *measureHandle) value() uint64 {
 	return sum
 }
 
-func (h *measureHandle) start() {
+// start, stop and set change a handle of a counter; they cannot fail.
+func (h *measureHandle) start() error {
 	if !h.running {
 		h.startValue, h.running = h.variable.value(), true
 	}
+	return nil
 }
 
-func (h *measureHandle) stop() { h.total, h.running = h.value(), false }
-
-func (h *measureHandle) set(v uint64) { h.total, h.startValue = v, h.variable.value() }
-
-func (a *cCall) tPvarGetNum() error { return a.setToolCount(0, len(measures)) }
-
-func (a *cCall) tPvarGetIndex() error {
-	return setIndexOf(a, 0, 2, measures, func(x *measure, name string) bool { return x.name == name && x.class == a.int(1) })
+func (h *measureHandle) stop() error {
+	h.total, h.running = h.value(), false
+	return nil
 }
 
-func (a *cCall) tPvarGetInfo() error {
-	x, err := elementAt(a, 0, measures)
+func (h *measureHandle) set(v uint64) error {
+	h.total, h.startValue = v, h.variable.value()
+	return nil
+}
+
+func (a *cCall) tPvarGetNum() int { return len(measures) }
+
+func (a *cCall) tPvarGetIndex(name string, class int) (int, error) {
+	return indexOf(measures, name, func(x measure) bool { return x.name == name && x.class == class })
+}
+
+func (a *cCall) tPvarGetInfo(index int) error {
+	x, err := elementAt(measures, index)
 	if err != nil {
 		return err
 	}
@@ -134,85 +142,68 @@ func (a *cCall) tPvarGetInfo() error {
 	return nil
 }
 
-func (a *cCall) tPvarSessionCreate() error {
-	if a.word[0] == 0 {
-		return a.toolError(tErrInvalid)
-	}
-	if err := a.toolError(success); err != nil {
-		return err
-	}
-	h, err := pvarSessions.add(&pvarSession{all: map[handle]*measureHandle{}})
-	if err != nil {
-		return err
-	}
-	return a.setHandle(0, h)
+func (a *cCall) tPvarSessionCreate() (handle, error) {
+	return pvarSessions.add(&pvarSession{all: map[handle]*measureHandle{}})
 }
 
-// pvarSessionOf returns the session of a handle.
-func (a *cCall) pvarSessionOf(h handle) (*pvarSession, error) {
-	if err := a.toolError(success); err != nil {
-		return nil, err
-	}
-	return pvarSessions.get(h)
-}
-
-func (a *cCall) tPvarSessionFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return a.toolError(tErrInvalid)
-	}
-	s, err := a.pvarSessionOf(*h)
+func (a *cCall) tPvarSessionFree(at *handle) error {
+	s, err := pvarSessions.get(*at)
 	if err != nil {
 		return err
 	}
-	pvarSessions.drop(*h)
+	pvarSessions.drop(*at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.all {
 		measureHandles.drop(h)
 	}
 	s.all = nil
-	*h = 0
+	*at = 0
 	return nil
 }
 
-func (a *cCall) tPvarHandleAlloc() error {
-	s, err := a.pvarSessionOf(a.handle(0))
+func (a *cCall) tPvarHandleAlloc(s *pvarSession, index int) (h handle, count int, err error) {
+	x, err := elementAt(measures, index)
 	if err != nil {
-		return err
-	}
-	x, err := elementAt(a, 1, measures)
-	if err != nil {
-		return err
-	}
-	if a.word[3] == 0 || a.word[4] == 0 {
-		return a.toolError(tErrInvalid)
+		return 0, 0, err
 	}
 	m := &measureHandle{variable: x}
-	h, err := measureHandles.add(m)
-	if err != nil {
-		return err
+	if h, err = measureHandles.add(m); err != nil {
+		return 0, 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
 		measureHandles.drop(h)
-		return a.toolError(tErrInvalidSession)
+		return 0, 0, errorf(tErrInvalidSession, "it was freed")
 	}
 	s.all[h] = m
-	if err := a.setHandle(3, h); err != nil {
-		return err
-	}
-	return a.setInt(4, 1)
+	return h, 1, nil
 }
 
-// withMeasure calls do for the handle h of the session at argument 0. With each, MPI_T_PVAR_ALL_HANDLES stands for
-// all handles of the session that are of counters.
-func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error) error {
-	s, err := a.pvarSessionOf(a.handle(0))
-	if err != nil {
+// measure returns the handle h of the session. The caller holds mu.
+func (s *pvarSession) measure(h handle) (*measureHandle, error) {
+	if m := s.all[h]; m != nil {
+		return m, nil
+	}
+	return nil, errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+}
+
+func (a *cCall) tPvarHandleFree(s *pvarSession, at *handle) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.measure(*at); err != nil {
 		return err
 	}
+	delete(s.all, *at)
+	measureHandles.drop(*at)
+	*at = 0
+	return nil
+}
+
+// change calls do for the handle h of the session, which must be of a counter; wrong is the class of the error that it
+// is not. With each, MPI_T_PVAR_ALL_HANDLES stands for all handles that are of counters.
+func (s *pvarSession) change(h handle, each bool, wrong errorClass, do func(m *measureHandle) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if each && h == tPvarAllHandlesHandle {
@@ -223,93 +214,53 @@ func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error
 		}
 		return nil
 	}
-	m := s.all[h]
-	if m == nil {
-		return errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+	m, err := s.measure(h)
+	if err != nil {
+		return err
+	}
+	if m.variable.isLevel() {
+		return errorf(wrong, "%s is there all the time, and cannot be changed", m.variable.name)
 	}
 	return do(m)
 }
 
-func (a *cCall) tPvarHandleFree() error {
-	h, err := a.handleAt(1)
-	if err != nil {
-		return a.toolError(tErrInvalid)
-	}
-	s, err := a.pvarSessionOf(a.handle(0))
+func (a *cCall) tPvarStart(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoStartstop, (*measureHandle).start)
+}
+
+func (a *cCall) tPvarStop(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoStartstop, (*measureHandle).stop)
+}
+
+func (a *cCall) tPvarReset(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoWrite, func(m *measureHandle) error { return m.set(0) })
+}
+
+func (a *cCall) tPvarRead(s *pvarSession, h handle) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.measure(h)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[*h] == nil {
-		return errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
-	}
-	delete(s.all, *h)
-	measureHandles.drop(*h)
-	*h = 0
-	return nil
+	return a.setAint(2, int(m.value()))
 }
 
-// startOrStop starts or stops the handle at argument 1 by do.
-func (a *cCall) startOrStop(do func(m *measureHandle)) error {
-	return a.withMeasure(a.handle(1), true, func(m *measureHandle) error {
-		if m.variable.isLevel() {
-			return errorf(tErrPvarNoStartstop, "%s is there all the time", m.variable.name)
-		}
-		do(m)
-		return nil
-	})
-}
-
-func (a *cCall) tPvarStart() error { return a.startOrStop((*measureHandle).start) }
-func (a *cCall) tPvarStop() error  { return a.startOrStop((*measureHandle).stop) }
-
-// changeMeasure changes what the handle at argument 1 has counted, by do.
-func (a *cCall) changeMeasure(each bool, do func(m *measureHandle) error) error {
-	return a.withMeasure(a.handle(1), each, func(m *measureHandle) error {
-		if m.variable.isLevel() {
-			return errorf(tErrPvarNoWrite, "%s cannot be changed", m.variable.name)
-		}
-		return do(m)
-	})
-}
-
-func (a *cCall) tPvarReset() error {
-	return a.changeMeasure(true, func(m *measureHandle) error {
-		m.set(0)
-		return nil
-	})
-}
-
-func (a *cCall) tPvarRead() error {
-	return a.withMeasure(a.handle(1), false, func(m *measureHandle) error { return a.setMeasure(2, m) })
-}
-
-func (a *cCall) tPvarReadreset() error {
-	return a.changeMeasure(false, func(m *measureHandle) error {
-		if err := a.setMeasure(2, m); err != nil {
+func (a *cCall) tPvarReadreset(s *pvarSession, h handle) error {
+	return s.change(h, false, tErrPvarNoWrite, func(m *measureHandle) error {
+		if err := a.setAint(2, int(m.value())); err != nil {
 			return err
 		}
-		m.set(0)
-		return nil
+		return m.set(0)
 	})
 }
 
-func (a *cCall) tPvarWrite() error {
-	return a.changeMeasure(false, func(m *measureHandle) error {
+func (a *cCall) tPvarWrite(s *pvarSession, h handle) error {
+	return s.change(h, false, tErrPvarNoWrite, func(m *measureHandle) error {
 		v, err := a.addresses(2, 1)
 		if err != nil {
-			return a.toolError(tErrInvalid)
+			return err
 		}
-		m.set(uint64(v[0]))
-		return nil
+		return m.set(uint64(v[0]))
 	})
-}
-
-// setMeasure writes what a handle has counted to argument i.
-func (a *cCall) setMeasure(i int, m *measureHandle) error {
-	if a.word[i] == 0 {
-		return a.toolError(tErrInvalid)
-	}
-	return a.setAint(i, int(m.value()))
 }

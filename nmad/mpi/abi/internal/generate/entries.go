@@ -102,6 +102,8 @@ var readers = []reader{
 	{"*changeable", "MPI_Info", "a.changeable(%d)", true, 1},
 	{"*cOp", "MPI_Op", "a.op(%d)", true, 1},
 	{"*partitioned", "MPI_Request", "a.partitioned(%d)", true, 1},
+	{"*control", "MPI_T_cvar_handle", "controlHandles.get(a.handle(%d))", true, 1},
+	{"*pvarSession", "MPI_T_pvar_session", "pvarSessions.get(a.handle(%d))", true, 1},
 	{"string", "const char *", "a.string(%d)", true, 1},
 	{"infoKey", "const char *", "a.key(%d)", true, 1},
 	{"elementCount", "number", "a.count(%d)", true, 1},
@@ -319,6 +321,9 @@ func goTable(all []function, methods map[string]signature) ([]byte, error) {
 			if do, err = f.entry(name, s, form); err != nil {
 				return nil, err
 			}
+		}
+		if strings.HasPrefix(f.name, "T_") && f.name != "T_init_thread" && f.name != "T_finalize" {
+			do = "withTools(" + do + ")"
 		}
 		fmt.Fprintf(b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
 	}
