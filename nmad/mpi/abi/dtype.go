@@ -265,35 +265,28 @@ func (a *cCall) typeCreateHvector(n elementCount, length, stride int, t *cType) 
 	return newType(x, a.contentsOf(mpiCombinerHvector, []int{n, length}, []int{stride}, t), err)
 }
 
-func (a *cCall) typeIndexed(n elementCount, t *cType) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.counts)
-	if err != nil {
-		return nil, err
+// blockSizes are the lengths of the blocks of a datatype, 0 or more.
+type blockSizes = []int
+
+// blockSizes returns the n lengths at argument i. It refuses those below 0.
+func (a *cCall) blockSizes(i, n int) (blockSizes, error) {
+	all, err := a.counts(i, n)
+	for _, b := range all {
+		if b < 0 {
+			return nil, errorf(errArg, "a block of %d elements", b)
+		}
 	}
+	return all, err
+}
+
+func (a *cCall) typeIndexed(n elementCount, blocks blockSizes, at []int, t *cType) (*cType, error) {
 	x, err := datatype.Indexed(blocks, at, t.typ)
 	return newType(x, a.contentsOf(mpiCombinerIndexed, prepend(n, blocks, at), nil, t), err)
 }
 
-func (a *cCall) typeCreateHindexed(n elementCount, t *cType) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.addresses)
-	if err != nil {
-		return nil, err
-	}
+func (a *cCall) typeCreateHindexed(n elementCount, blocks blockSizes, at []int, t *cType) (*cType, error) {
 	x, err := datatype.Hindexed(blocks, at, t.typ)
 	return newType(x, a.contentsOf(mpiCombinerHindexed, prepend(n, blocks), at, t), err)
-}
-
-// blockLists returns the lengths and the displacements of n blocks, at arguments 1 and 2.
-func (a *cCall) blockLists(n int, displacements func(i, n int) ([]int, error)) (blocks, at []int, err error) {
-	if blocks, err = a.counts(1, n); err == nil {
-		at, err = displacements(2, n)
-	}
-	for _, b := range blocks {
-		if err == nil && b < 0 {
-			err = errorf(errArg, "a block of %d elements", b)
-		}
-	}
-	return blocks, at, err
 }
 
 // prepend returns n followed by the lists.
@@ -323,15 +316,7 @@ func (a *cCall) typeCreateHindexedBlock(n elementCount, length int, t *cType) (*
 	return newType(x, a.contentsOf(mpiCombinerHindexedBlock, []int{n, length}, at, t), err)
 }
 
-func (a *cCall) typeCreateStruct(n elementCount) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.addresses)
-	if err != nil {
-		return nil, err
-	}
-	members, err := a.dtypes(3, n)
-	if err != nil {
-		return nil, err
-	}
+func (a *cCall) typeCreateStruct(n elementCount, blocks blockSizes, at []int, members []*cType) (*cType, error) {
 	list := make([]*datatype.Type, n)
 	for i, t := range members {
 		list[i] = t.typ
@@ -364,47 +349,31 @@ func arrayOrder(n int) (datatype.Order, error) {
 	return datatype.RowMajor, errorf(errArg, "%d is no order of an array", n)
 }
 
-func (a *cCall) typeCreateSubarray(n, inMemory int, t *cType) (_ *cType, err error) {
-	var lists [3][]int
-	for i := range lists {
-		if lists[i], err = a.counts(1+i, n); err != nil {
-			return nil, err
-		}
-	}
+func (a *cCall) typeCreateSubarray(n int, sizes, subsizes, starts []int, inMemory int, t *cType) (*cType, error) {
 	how, err := arrayOrder(inMemory)
 	if err != nil {
 		return nil, err
 	}
-	x, err := datatype.Subarray(lists[0], lists[1], lists[2], how, t.typ)
+	x, err := datatype.Subarray(sizes, subsizes, starts, how, t.typ)
 	if err != nil {
 		return nil, errorf(errArg, "%v", err)
 	}
 	made := contents{combiner: mpiCombinerSubarray, types: []*cType{t}}
 	if a.wide != 0 {
-		made.ints, made.large = []int{n, inMemory}, slices.Concat(lists[:]...)
+		made.ints, made.large = []int{n, inMemory}, slices.Concat(sizes, subsizes, starts)
 	} else {
-		made.ints = append(prepend(n, lists[:]...), inMemory)
+		made.ints = append(prepend(n, sizes, subsizes, starts), inMemory)
 	}
 	return newType(x, made, nil)
 }
 
-func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType, error) {
-	sizes, err := a.counts(3, n)
-	if err != nil {
-		return nil, err
-	}
-	var lists [3][]int // distributions, arguments, processes
-	for i := range lists {
-		if lists[i], err = a.ints(4+i, n); err != nil {
-			return nil, err
-		}
-	}
+func (a *cCall) typeCreateDarray(size, rank, n int, sizes, distributions, args, processes []int, inMemory int, t *cType) (*cType, error) {
 	how, err := arrayOrder(inMemory)
 	if err != nil {
 		return nil, err
 	}
 	dealt, blocks, all := make([]datatype.Distribution, n), make([]int, n), 1
-	for i, d := range lists[0] {
+	for i, d := range distributions {
 		switch d {
 		case mpiDistributeNone:
 			dealt[i] = datatype.NotDistributed
@@ -415,17 +384,17 @@ func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType,
 		default:
 			return nil, errorf(errArg, "%d is no distribution", d)
 		}
-		if blocks[i] = lists[1][i]; blocks[i] == mpiDistributeDfltDarg {
+		if blocks[i] = args[i]; blocks[i] == mpiDistributeDfltDarg {
 			blocks[i] = datatype.DefaultBlock
 		} else if blocks[i] < 1 && d != mpiDistributeNone {
 			return nil, errorf(errArg, "blocks of %d", blocks[i])
 		}
-		all *= lists[2][i]
+		all *= processes[i]
 	}
 	if all != size {
-		return nil, errorf(errArg, "a grid of %v has not %d processes", lists[2], size)
+		return nil, errorf(errArg, "a grid of %v has not %d processes", processes, size)
 	}
-	x, err := datatype.Darray(rank, sizes, dealt, blocks, lists[2], how, t.typ)
+	x, err := datatype.Darray(rank, sizes, dealt, blocks, processes, how, t.typ)
 	if err != nil {
 		return nil, errorf(errArg, "%v", err)
 	}
@@ -435,7 +404,7 @@ func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType,
 	} else {
 		head = append(head, sizes...)
 	}
-	made.ints = append(slices.Concat(head, lists[0], lists[1], lists[2]), inMemory)
+	made.ints = append(slices.Concat(head, distributions, args, processes), inMemory)
 	return newType(x, made, nil)
 }
 

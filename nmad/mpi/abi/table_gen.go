@@ -31,7 +31,17 @@ var entries = [...]entry{
 		return a.abiSetFortranInfo(x0)
 	}},
 	6: {"MPI_Abort", (*cCall).abort},
-	7: {"MPI_Accumulate", (*cCall).accumulate},
+	7: {"MPI_Accumulate", func(a *cCall) error {
+		x3, err := a.target(3, 8)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.accumulate(x0, x3)
+	}},
 	8: {"MPI_Add_error_class", func(a *cCall) error {
 		r0, err := a.addErrorClass()
 		if err != nil {
@@ -683,7 +693,15 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r8, err := a.distGraphCreate(x0, a.int(1))
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		x3, err := a.ints(3, a.int(1))
+		if err != nil {
+			return err
+		}
+		r8, err := a.distGraphCreate(x0, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -694,7 +712,23 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r9, err := a.distGraphCreateAdjacent(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		x3, err := a.weights(3, a.int(1))
+		if err != nil {
+			return err
+		}
+		x5, err := a.ints(5, a.int(4))
+		if err != nil {
+			return err
+		}
+		x6, err := a.weights(6, a.int(4))
+		if err != nil {
+			return err
+		}
+		r9, err := a.distGraphCreateAdjacent(x0, x2, x3, x5, x6)
 		if err != nil {
 			return err
 		}
@@ -866,8 +900,24 @@ var entries = [...]entry{
 		}
 		return a.gatherv(callForm{10, true}, x8)
 	}},
-	174: {"MPI_Get", (*cCall).get},
-	175: {"MPI_Get_accumulate", (*cCall).getAccumulate},
+	174: {"MPI_Get", func(a *cCall) error {
+		x3, err := a.target(3, 7)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.get(x0, x3)
+	}},
+	175: {"MPI_Get_accumulate", func(a *cCall) error {
+		x6, err := a.target(6, 11)
+		if err != nil {
+			return err
+		}
+		return a.getAccumulate(x6)
+	}},
 	176: {name: "MPI_Get_address"},
 	177: {"MPI_Get_count", func(a *cCall) error {
 		x1, err := a.dtype(1)
@@ -1017,7 +1067,11 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r3, err := a.groupExcl(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupExcl(x0, x2)
 		if err != nil {
 			return err
 		}
@@ -1047,7 +1101,11 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r3, err := a.groupIncl(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupIncl(x0, x2)
 		if err != nil {
 			return err
 		}
@@ -1109,11 +1167,15 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
 		x3, err := a.group(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.groupTranslateRanks(x0, x3)
+		r4, err := a.groupTranslateRanks(x0, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -1723,11 +1785,15 @@ var entries = [...]entry{
 		return a.pready(a.int(0), x1)
 	}},
 	289: {"MPI_Pready_list", func(a *cCall) error {
+		x1, err := a.ints(1, a.int(0))
+		if err != nil {
+			return err
+		}
 		x2, err := a.partitioned(2)
 		if err != nil {
 			return err
 		}
-		return a.preadyList(a.int(0), x2)
+		return a.preadyList(x1, x2)
 	}},
 	290: {"MPI_Pready_range", func(a *cCall) error {
 		x2, err := a.partitioned(2)
@@ -1754,13 +1820,31 @@ var entries = [...]entry{
 		return a.setRequest(8, r8)
 	}},
 	294: {"MPI_Publish_name", (*cCall).unsupported},
-	295: {"MPI_Put", (*cCall).put},
+	295: {"MPI_Put", func(a *cCall) error {
+		x3, err := a.target(3, 7)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.put(x0, x3)
+	}},
 	296: {"MPI_Query_thread", func(a *cCall) error {
 		r0 := a.queryThread()
 		return a.setInt(0, r0)
 	}},
 	297: {"MPI_Raccumulate", func(a *cCall) error {
-		r9, err := a.raccumulate()
+		x3, err := a.target(3, 8)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r9, err := a.raccumulate(x0, x3)
 		if err != nil {
 			return err
 		}
@@ -1850,24 +1934,38 @@ var entries = [...]entry{
 	316: {"MPI_Request_get_status_some", (*cCall).requestGetStatusSome},
 	317: {name: "MPI_Request_toint"},
 	318: {"MPI_Rget", func(a *cCall) error {
-		r8, err := a.rget()
+		x3, err := a.target(3, 7)
 		if err != nil {
 			return err
 		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r8 := a.rget(x0, x3)
 		return a.setRequest(8, r8)
 	}},
 	319: {"MPI_Rget_accumulate", func(a *cCall) error {
-		r12, err := a.rgetAccumulate()
+		x6, err := a.target(6, 11)
+		if err != nil {
+			return err
+		}
+		r12, err := a.rgetAccumulate(x6)
 		if err != nil {
 			return err
 		}
 		return a.setRequest(12, r12)
 	}},
 	320: {"MPI_Rput", func(a *cCall) error {
-		r8, err := a.rput()
+		x3, err := a.target(3, 7)
 		if err != nil {
 			return err
 		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r8 := a.rput(x0, x3)
 		return a.setRequest(8, r8)
 	}},
 	321: {"MPI_Rsend", func(a *cCall) error {
@@ -2155,11 +2253,27 @@ var entries = [...]entry{
 		return a.setType(2, r2)
 	}},
 	370: {"MPI_Type_create_darray", func(a *cCall) error {
+		x3, err := a.counts(3, a.int(2))
+		if err != nil {
+			return err
+		}
+		x4, err := a.ints(4, a.int(2))
+		if err != nil {
+			return err
+		}
+		x5, err := a.ints(5, a.int(2))
+		if err != nil {
+			return err
+		}
+		x6, err := a.ints(6, a.int(2))
+		if err != nil {
+			return err
+		}
 		x8, err := a.dtype(8)
 		if err != nil {
 			return err
 		}
-		r9, err := a.typeCreateDarray(a.int(0), a.int(1), a.int(2), a.int(7), x8)
+		r9, err := a.typeCreateDarray(a.int(0), a.int(1), a.int(2), x3, x4, x5, x6, a.int(7), x8)
 		if err != nil {
 			return err
 		}
@@ -2191,11 +2305,19 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.addresses(2, a.int(0))
+		if err != nil {
+			return err
+		}
 		x3, err := a.dtype(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeCreateHindexed(x0, x3)
+		r4, err := a.typeCreateHindexed(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -2265,18 +2387,42 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeCreateStruct(x0)
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.addresses(2, a.int(0))
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtypes(3, a.int(0))
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateStruct(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
 		return a.setType(4, r4)
 	}},
 	381: {"MPI_Type_create_subarray", func(a *cCall) error {
+		x1, err := a.counts(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.counts(2, a.int(0))
+		if err != nil {
+			return err
+		}
+		x3, err := a.counts(3, a.int(0))
+		if err != nil {
+			return err
+		}
 		x5, err := a.dtype(5)
 		if err != nil {
 			return err
 		}
-		r6, err := a.typeCreateSubarray(a.int(0), a.int(4), x5)
+		r6, err := a.typeCreateSubarray(a.int(0), x1, x2, x3, a.int(4), x5)
 		if err != nil {
 			return err
 		}
@@ -2436,11 +2582,19 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.counts(2, a.int(0))
+		if err != nil {
+			return err
+		}
 		x3, err := a.dtype(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeIndexed(x0, x3)
+		r4, err := a.typeIndexed(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
