@@ -173,7 +173,7 @@ func TestAgainstModel(t *testing.T) {
 			t.Skip("large")
 		}
 		if x.Size() != size || x.Elements() != len(m.kinds) || x.Extent() != m.ub-m.lb || size > 0 && x.Lower() != m.lb {
-			t.Fatalf("%+v: size %d, want %d; %d elements, want %d; from %d to %d, want %d to %d", x.Envelope(), x.Size(), size, x.Elements(), len(m.kinds), x.lb, x.ub, m.lb, m.ub)
+			t.Fatalf("%v: size %d, want %d; %d elements, want %d; from %d to %d, want %d to %d", x, x.Size(), size, x.Elements(), len(m.kinds), x.lb, x.ub, m.lb, m.ub)
 		}
 		if a, n := x.True(); size > 0 && (a != low || n != high-low) {
 			t.Fatalf("data from %d on, %d bytes; want %d, %d", a, n, low, high-low)

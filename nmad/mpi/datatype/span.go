@@ -56,11 +56,11 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 // Element returns the Type of which t has several elements: a pair of a struct, or else a basic element; nil: t has
 // elements of several kinds.
 func (t *Type) Element() *Type {
-	for x := t; ; x = x.made.Types[0] {
-		if _, _, ok := x.Pair(); ok && x.made.Combiner == CombinerStruct {
+	for x := t; ; x = x.made.of[0] {
+		if _, _, ok := x.Pair(); ok && x.made.by == byStruct {
 			return x
 		}
-		if len(x.made.Types) != 1 {
+		if len(x.made.of) != 1 {
 			break
 		}
 	}

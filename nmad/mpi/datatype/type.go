@@ -12,7 +12,7 @@ var ErrType = errors.New("no such datatype")
 // Type is a list of basic elements, each at a displacement from the address of a buffer, in bytes.
 type Type struct {
 	name    string
-	made    Envelope
+	made    made
 	root    *typeNode // nil: there are no elements
 	lb, ub  int       // lower and upper bound: the next element of the Type begins ub - lb bytes further on
 	forced  bool      // Resized has set the bounds
@@ -64,7 +64,7 @@ func (t *Type) String() string {
 	if t.name != "" {
 		return t.name
 	}
-	return fmt.Sprintf("%v of %d elements in %d bytes", t.made.Combiner, t.Elements(), t.Extent())
+	return fmt.Sprintf("%s of %d elements in %d bytes", t.made.by, t.Elements(), t.Extent())
 }
 
 // Named returns the same Type with a name.
@@ -80,7 +80,7 @@ func Of(k Kind) *Type { return &basic[k] }
 var basic = func() (all [kinds]Type) {
 	for k := range all {
 		k := Kind(k)
-		if all[k] = (Type{name: k.String(), made: Envelope{Combiner: CombinerNamed}, ub: k.Size(), align: 1, uniform: k}); k != None {
+		if all[k] = (Type{name: k.String(), ub: k.Size(), align: 1, uniform: k}); k != None {
 			all[k].align = k.align()
 			all[k].root = leaf(k, k.Size(), 1)
 		}
