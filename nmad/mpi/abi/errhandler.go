@@ -68,9 +68,6 @@ func handlerOf(h handle) (*cErrhandler, handle) {
 	if s := sessions.find(h); s != nil {
 		return s.handler.Load(), h
 	}
-	if x := initial.handler.Load(); x != nil {
-		return x, 0
-	}
 	if self := job.self.Load(); self != nil && self.handler.Load() != &errorsAreFatal {
 		return self.handler.Load(), commSelfHandle
 	}
@@ -79,9 +76,6 @@ func handlerOf(h handle) (*cErrhandler, handle) {
 	}
 	return &errorsAreFatal, 0
 }
-
-// initial has the error handler for calls before MPI_Init and outside of sessions.
-var initial struct{ handler atomic.Pointer[cErrhandler] }
 
 // objectCreateErrhandler returns a new error handler for objects of a kind: the program's function at argument 0.
 func (a *cCall) objectCreateErrhandler(kind objectKind) (*cErrhandler, error) {

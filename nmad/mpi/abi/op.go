@@ -3,6 +3,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/pm2-go/pm2/nmad/mpi"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
@@ -87,14 +89,7 @@ func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 }
 
 // allows reports whether a predefined operation is defined for elements of class c.
-func (o *cOp) allows(s opClass) bool {
-	for _, x := range o.classes {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
+func (o *cOp) allows(c opClass) bool { return slices.Contains(o.classes, c) }
 
 // computedInC reports whether C computes with elements of t, because Go has no such numbers.
 func computedInC(t *datatype.Type) bool {

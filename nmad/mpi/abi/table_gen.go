@@ -2686,8 +2686,28 @@ var entries = [...]entry{
 	}},
 	411: {"MPI_Waitany", (*cCall).waitany},
 	412: {"MPI_Waitsome", (*cCall).waitsome},
-	413: {"MPI_Win_allocate", (*cCall).winAllocate},
-	414: {"MPI_Win_allocate_shared", (*cCall).winAllocateShared},
+	413: {"MPI_Win_allocate", func(a *cCall) error {
+		x3, err := a.intra(3)
+		if err != nil {
+			return err
+		}
+		x2, err := a.hints(2)
+		if err != nil {
+			return err
+		}
+		return a.winAllocate(a.int(0), a.int(1), x2, x3)
+	}},
+	414: {"MPI_Win_allocate_shared", func(a *cCall) error {
+		x3, err := a.intra(3)
+		if err != nil {
+			return err
+		}
+		x2, err := a.hints(2)
+		if err != nil {
+			return err
+		}
+		return a.winAllocateShared(a.int(0), a.int(1), x2, x3)
+	}},
 	415: {"MPI_Win_attach", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
@@ -2710,7 +2730,17 @@ var entries = [...]entry{
 		}
 		return a.winComplete(x0)
 	}},
-	418: {"MPI_Win_create", (*cCall).winCreate},
+	418: {"MPI_Win_create", func(a *cCall) error {
+		x4, err := a.intra(4)
+		if err != nil {
+			return err
+		}
+		x3, err := a.hints(3)
+		if err != nil {
+			return err
+		}
+		return a.winCreate(a.int(1), a.int(2), x3, x4)
+	}},
 	419: {"MPI_Win_create_dynamic", func(a *cCall) error {
 		x1, err := a.intra(1)
 		if err != nil {

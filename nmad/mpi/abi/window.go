@@ -70,26 +70,19 @@ func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor,
 	return a.setHandle(at, h)
 }
 
-// windowArgs reads the arguments of a new window from argument at on: size, displacement unit, info, communicator.
-func (a *cCall) windowArgs(at int) (c *cComm, i *cInfo, size, unit int, err error) {
-	if c, err = a.intra(at + 3); err != nil {
-		return
-	}
-	if i, err = a.hints(at + 2); err != nil {
-		return
-	}
-	size, unit = a.int(at), a.int(at+1)
+// checkWindow refuses the size of a window, and the displacement unit, that a window cannot have.
+func checkWindow(size, unit int) error {
 	if size < 0 {
-		err = errorf(errSize, "a window of %d B", size)
-	} else if unit < 1 {
-		err = errorf(errDisp, "a unit of %d B", unit)
+		return errorf(errSize, "a window of %d B", size)
 	}
-	return
+	if unit < 1 {
+		return errorf(errDisp, "a unit of %d B", unit)
+	}
+	return nil
 }
 
-func (a *cCall) winCreate() error {
-	c, i, size, unit, err := a.windowArgs(1)
-	if err != nil {
+func (a *cCall) winCreate(size, unit int, i *hints, c *intraComm) error {
+	if err := checkWindow(size, unit); err != nil {
 		return err
 	}
 	if size > 0 && a.word[0] == 0 {
@@ -102,24 +95,23 @@ func (a *cCall) winCreate() error {
 	return a.newWindow(5, c, i, w, mpiWinFlavorCreate, size, unit, a.word[0])
 }
 
-func (a *cCall) winAllocate() error {
-	return a.allocateWindow(mpiWinFlavorAllocate, mpi.NewAllocatedWindow)
+func (a *cCall) winAllocate(size, unit int, i *hints, c *intraComm) error {
+	return a.allocateWindow(mpiWinFlavorAllocate, mpi.NewAllocatedWindow, size, unit, i, c)
 }
 
-func (a *cCall) winAllocateShared() error {
+func (a *cCall) winAllocateShared(size, unit int, i *hints, c *intraComm) error {
 	return a.allocateWindow(mpiWinFlavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
 		w, err := mpi.NewSharedWindow(c, size, unit)
 		if err != nil {
 			err = errorf(errRmaShared, "%v", err)
 		}
 		return w, err
-	})
+	}, size, unit, i, c)
 }
 
 // allocateWindow makes a window whose memory comes from allocate.
-func (a *cCall) allocateWindow(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
-	c, i, size, unit, err := a.windowArgs(0)
-	if err != nil {
+func (a *cCall) allocateWindow(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error), size, unit int, i *hints, c *intraComm) error {
+	if err := checkWindow(size, unit); err != nil {
 		return err
 	}
 	w, err := allocate(c.local, size, unit)

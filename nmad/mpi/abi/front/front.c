@@ -2,7 +2,7 @@
  * This is the one file that is compiled; it includes the others:
  *
  *	front.c       ranks, sizes, statuses, the numbers of handles
- *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND and RECV
+ *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND, RECV and IRECV
  *	moves.h       a short message under the lock of its gate
  *	slips.h       the receives that MPI_Irecv has begun
  *	lane.h        the layout of Go's memory that these two read and write
@@ -211,50 +211,38 @@ static int fixed(MPI_Datatype datatype)
 	return size_of(datatype);
 }
 
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
-{
-	int n = fixed(datatype);
-	if (n == 0 || size == NULL)
-		return cross_Type_size(datatype, size);
-	*size = n;
-	return MPI_SUCCESS;
-}
+#define TYPE_SIZE(name, count_type) \
+	int PMPI_##name(MPI_Datatype datatype, count_type *size) \
+	{ \
+		int n = fixed(datatype); \
+		if (n == 0 || size == NULL) \
+			return cross_##name(datatype, size); \
+		*size = n; \
+		return MPI_SUCCESS; \
+	}
 
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-	int n = fixed(datatype);
-	if (n == 0 || size == NULL)
-		return cross_Type_size_c(datatype, size);
-	*size = n;
-	return MPI_SUCCESS;
-}
+TYPE_SIZE(Type_size, int)
+TYPE_SIZE(Type_size_c, MPI_Count)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
 	return PMPI_Type_size_c(datatype, size);
 }
 
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	int n = fixed(datatype);
-	MPI_Count bytes;
-	if (n == 0 || status == NULL || count == NULL)
-		return cross_Get_count(status, datatype, count);
-	bytes = bytes_of(status);
-	*count = bytes % n != 0 || bytes / n > INT32_MAX ? MPI_UNDEFINED : (int)(bytes / n);
-	return MPI_SUCCESS;
-}
+/* A count that count_type cannot hold becomes MPI_UNDEFINED. */
+#define GET_COUNT(name, count_type) \
+	int PMPI_##name(const MPI_Status *status, MPI_Datatype datatype, count_type *count) \
+	{ \
+		MPI_Count n = fixed(datatype), bytes; \
+		if (n == 0 || status == NULL || count == NULL) \
+			return cross_##name(status, datatype, count); \
+		bytes = bytes_of(status); \
+		*count = bytes % n != 0 || (count_type)(bytes / n) != bytes / n ? MPI_UNDEFINED : (count_type)(bytes / n); \
+		return MPI_SUCCESS; \
+	}
 
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	int n = fixed(datatype);
-	MPI_Count bytes;
-	if (n == 0 || status == NULL || count == NULL)
-		return cross_Get_count_c(status, datatype, count);
-	bytes = bytes_of(status);
-	*count = bytes % n != 0 ? MPI_UNDEFINED : bytes / n;
-	return MPI_SUCCESS;
-}
+GET_COUNT(Get_count, int)
+GET_COUNT(Get_count_c, MPI_Count)
 
 #define STATUS_FIELD(name, field) \
 	int PMPI_Status_get_##name(const MPI_Status *status, int *value) \

@@ -1,5 +1,5 @@
 /* The functions of sends, receives and requests, of which C serves the usual cases itself; all else crosses. The macros SEND,
- * ISEND and RECV define PMPI_Send and its like. */
+ * ISEND, RECV and IRECV define PMPI_Send and its like. */
 
 /* dense returns the bytes of an element of a predefined datatype without gaps; 0 for another one. */
 static inline uint64_t dense(MPI_Datatype datatype)
@@ -119,6 +119,12 @@ static inline void finish(MPI_Request *r, MPI_Status *status)
 		return try_recv(buf, count, datatype, source, tag, comm, status) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, status); \
 	}
 
+#define IRECV(name, count_type) \
+	int PMPI_##name(void *buf, count_type count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request) \
+	{ \
+		return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, request); \
+	}
+
 SEND(Send, int)
 SEND(Send_c, MPI_Count)
 SEND(Rsend, int)
@@ -129,16 +135,8 @@ ISEND(Irsend, int)
 ISEND(Irsend_c, MPI_Count)
 RECV(Recv, int)
 RECV(Recv_c, MPI_Count)
-
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv(buf, count, datatype, source, tag, comm, request);
-}
-
-int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv_c(buf, count, datatype, source, tag, comm, request);
-}
+IRECV(Irecv, int)
+IRECV(Irecv_c, MPI_Count)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {

@@ -141,17 +141,17 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements returns how many elements of a datatype fit into a piece.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine combines pieces of the members from first on up to behind, which is not included, and stores the result in
-// into. It combines the part of each piece behind skip that is as long as into.
-func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
+// combine combines pieces of the members up to behind, which is not included, and stores the result in into. It takes
+// the part of each piece behind skip that is as long as into.
+func (p *Plan) combine(op *reduce.Op, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
-	if next >= first {
+	if next >= 0 {
 		last.Kind, last.Peer, last.Other = Merge, next, behind-1
 		next--
 	}
 	p.Steps = append(p.Steps, last)
-	for ; next >= first; next-- {
+	for ; next >= 0; next-- {
 		p.fold(op, next, number, size, skip, into)
 	}
 }
@@ -192,7 +192,7 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 			publish(i + 1)
 			if wants {
 				first, n := part(i)
-				p.combine(op, 0, m.Size, i, n*t.Size(), 0, out.Part(first, n))
+				p.combine(op, m.Size, i, n*t.Size(), 0, out.Part(first, n))
 				p.releaseIfAwaited(m, i)
 			}
 		}
@@ -217,7 +217,7 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 		own, behind := m.Me*n/m.Size, (m.Me+1)*n/m.Size
 		mine := acc.Part(0, behind-own)
 		if behind > own {
-			p.combine(op, 0, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
+			p.combine(op, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
 		}
 		p.put(2*i+1, root, mine, 0, mine.Size())
 		p.releaseIfAwaited(m, 2*i)
@@ -314,7 +314,7 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 		first, n := i*per, min(per, in.Count-i*per)
 		p.put(i, Everyone, in, first*t.Size(), n*t.Size())
 		if behind > 0 {
-			p.combine(op, 0, behind, i, n*t.Size(), 0, out.Part(first, n))
+			p.combine(op, behind, i, n*t.Size(), 0, out.Part(first, n))
 		}
 		p.releaseIfAwaited(m, i)
 	}
@@ -339,7 +339,7 @@ func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks
 			n := min(per, b.Count-first)
 			p.put(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
 			if j == m.Me {
-				p.combine(op, 0, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
+				p.combine(op, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
 				p.release(i*m.Size + j)
 			}
 		}
