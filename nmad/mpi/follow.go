@@ -210,12 +210,11 @@ func (f *follower) follow() error {
 
 // compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation the thread that starts it takes the steps before the first fence. Behind a fence it is the
-// thread that moves the last message before that: a waiter, the progressor, a sleeper, or a thread in a hook that polls.
-// The step has no bound in time, only in bytes: the plan combines or copies what has
-// come before the fence, so at most one operand for each message, and of a long operand only a part where the ranks
-// share the work (plan.Table). That thread also runs an operation that the program has defined, which therefore must
-// not wait.
+// In an immediate operation the thread that starts it takes the steps before the first fence. Behind a fence it is
+// the thread that moves the last message before that: a waiter, the progressor, a sleeper, or a thread in a hook that
+// polls. The step has no bound in time, only in bytes: the plan combines or copies what has come before the fence, so
+// at most one operand for each message, and of a long operand only a part where the ranks share the work
+// (plan.Table). That thread also runs an operation that the program has defined, which therefore must not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)

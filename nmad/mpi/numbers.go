@@ -101,7 +101,7 @@ func (n *numbers) retire(c *Comm) {
 	n.freed = append(n.freed, c)
 }
 
-// claim takes a number, and returns how often it was used before; false: it was taken already.
+// claim takes a number, and returns how often it was used before. It reports false if the number is taken.
 func (n *numbers) claim(number int) (age int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -243,8 +243,8 @@ func (c *Comm) open(g Group, number, age int, ag agree) (made *Comm, err error) 
 	return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
 }
 
-// close closes the contexts of a communicator that was freed, or its domain. false: something is under way in it here,
-// and the caller tries again later. Only tidy calls it.
+// close closes the contexts of a communicator that was freed, or its domain. It reports false if something is under way
+// in the communicator here; then the caller tries again later. Only tidy calls it.
 func (c *Comm) close() bool {
 	c.mu.Lock()
 	busy := len(c.active) > 0

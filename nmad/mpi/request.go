@@ -259,7 +259,7 @@ func (r *Request) WaitThenCancel(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// poll polls once, unless r is done, and says whether r is done. err: the calling thread cannot poll for r.
+// poll polls once, unless r is done, and reports whether r is done. err: the calling thread cannot poll for r.
 func (r *Request) poll() (done bool, err error) {
 	if r.isDone() {
 		return true, nil
@@ -319,8 +319,9 @@ func (r *Request) Case() marcel.Case {
 	return r.carrier().Case()
 }
 
-// Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled,
-// of which no error handler is told. Of a request of NewRequest it calls the function that was given there.
+// Cancel takes back a receive whose message has not come, and reports whether it has; then Wait returns
+// nmad.ErrCanceled, of which no error handler is told. Of a request of NewRequest it calls the function that was
+// given there.
 func (r *Request) Cancel() bool {
 	x := r.special()
 	if x.generalized != nil {

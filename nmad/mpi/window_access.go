@@ -165,7 +165,7 @@ func (w *Window) gather(a access, origin Buffer) error {
 	return a.pieces(0, origin, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
 }
 
-// mapped returns the elements at the target as a Buffer; false: this process has not mapped them.
+// mapped returns the elements at the target as a Buffer, and reports whether this process has mapped them.
 func (w *Window) mapped(a access) (Buffer, bool) {
 	if w.unmapped || a.parts != nil {
 		return Buffer{}, false

@@ -194,8 +194,8 @@ func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, the
 	b.Pack(0, theirs)
 }
 
-// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them,
-// so inPlace has done nothing.
+// inPlace combines elements in the mapped memory of the target. It reports false, and does nothing, if the elements
+// of a buffer have gaps between them.
 func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
 	theirs, ok := there.Dense()
 	if !ok {

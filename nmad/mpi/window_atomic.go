@@ -18,7 +18,7 @@ func isWord(k datatype.Kind) bool {
 	return false
 }
 
-// atomicOf returns the atomic that computes an operation; false: none does.
+// atomicOf returns the atomic that computes an operation, and reports whether there is one.
 func atomicOf(op *Op) (rma.Op, bool) {
 	switch op {
 	case Sum:

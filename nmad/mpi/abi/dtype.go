@@ -58,7 +58,7 @@ func (t *cType) returnHandle() {
 	t.reissued = 0
 }
 
-// release ends the program's use of t. False: the program has freed it before.
+// release ends the program's use of t. It reports false if the program has freed t before.
 func (t *cType) release() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -127,7 +127,7 @@ func (tb *table[T]) get(h handle) (*T, error) {
 	return nil, errorf(tb.class, "%#x is no %v", uintptr(h), tb.kind)
 }
 
-// drop frees the place of a handle. False: the object was dropped before.
+// drop frees the place of a handle. It reports false if the object was dropped before.
 func (tb *table[T]) drop(h handle) bool {
 	s := tb.slot(h)
 	if s == nil {

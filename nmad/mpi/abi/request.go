@@ -206,8 +206,8 @@ func (a *cCall) requestList() ([]handle, []*cRequest, error) {
 	return hs, rs, nil
 }
 
-// givenTwice returns the error of the handle at index i, which was right when the call began, and has the error err now:
-// the program has given the handle twice, and the call has ended its request.
+// givenTwice returns the error of the handle at index i, which was right when the call began, and has the error err
+// now: the program has given the handle twice, and the call has ended its request.
 func givenTwice(hs []handle, i int, err error) error {
 	return fmt.Errorf("request %d of %d is given twice: %w", i, len(hs), err)
 }

@@ -64,8 +64,8 @@ func newArrayLayout(sizes []int, order Order, t *Type) (arrayLayout, error) {
 	return g, nil
 }
 
-// place returns the Type that has x at a displacement of the array, and the array's extent. by is the constructor, which
-// got the Type of.
+// place returns the Type that has x at a displacement of the array, and the array's extent. by is the constructor,
+// which got the Type of.
 func (g *arrayLayout) place(by string, x *Type, at int, of *Type) (*Type, error) {
 	m := maker{by: by}
 	m.add(at, x, 1, 1, 0)

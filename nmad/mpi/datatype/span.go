@@ -1,7 +1,7 @@
 package datatype
 
 // Span returns the lowest displacement of the data of count elements of t, and how many bytes the data takes with the
-// gaps inside. false: these are more than MaxBytes, or count is negative.
+// gaps inside. It reports false if these are more than MaxBytes, or count is negative.
 func Span(count int, t *Type) (low, size int, ok bool) {
 	if count < 0 {
 		return 0, 0, false

@@ -284,7 +284,7 @@ func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype
 }
 
 // gatherUp combines own with the operands of the children, which follow in the order of members, and stores the result
-// in here. false: there are no children.
+// in here. It reports whether there are children.
 func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, here datatype.Buffer) bool {
 	if len(children) == 0 {
 		return false

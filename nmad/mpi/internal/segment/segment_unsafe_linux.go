@@ -122,7 +122,8 @@ func (s *Segment) Room(op uint64, k, size int) []byte {
 	return s.room(s.own, slotOf(op, k), size)
 }
 
-// Publish lets reader, a member or Everyone, see the piece in Room, with a label. It says whether there are Sleepers.
+// Publish lets reader, a member or Everyone, see the piece in Room, with a label. It reports whether there are
+// Sleepers.
 func (s *Segment) Publish(op uint64, k int, label uint64, reader int) (sleepers bool) {
 	slot := slotOf(op, k)
 	s.lastUse[slot] = slotUse{mark(op, k), reader}
@@ -149,7 +150,7 @@ func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 }
 
 // Release lets the writers of all pieces of an operation up to k use their slots again, as far as this member is a
-// reader: it has read them. It says whether there are Sleepers.
+// reader: it has read them. It reports whether there are Sleepers.
 func (s *Segment) Release(op uint64, k int) (sleepers bool) {
 	s.word(s.own, releasedAt).Store(mark(op, k))
 	return s.hasSleepers()
@@ -197,7 +198,8 @@ func (s *Segment) Sleep(member int) {
 	s.word(member, bitsAt+s.own/64*8).Or(1 << (s.own % 64))
 }
 
-// Wakeful clears the bit that Sleep has set. false: the other member has cleared it, and sends a message.
+// Wakeful clears the bit that Sleep has set. It reports false if the other member has cleared the bit, and sends a
+// message.
 func (s *Segment) Wakeful(member int) bool {
 	bit := uint64(1) << (s.own % 64)
 	return s.word(member, bitsAt+s.own/64*8).And(^bit)&bit != 0

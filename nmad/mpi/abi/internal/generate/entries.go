@@ -178,7 +178,8 @@ func (r *reader) is(params []string) bool {
 	return t == r.cType || strings.HasSuffix(t, "[]") && strings.TrimPrefix(t, "const ") == r.cType
 }
 
-// expression returns how r reads the argument at a place of f. A list has as many elements as the number before it says.
+// expression returns how r reads the argument at a place of f. A list has as many elements as the number before it
+// says.
 func (r *reader) expression(f *function, place int) string {
 	count := place - 1
 	for ; count > 0; count-- {
