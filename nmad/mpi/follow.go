@@ -457,11 +457,3 @@ func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 func (f *follower) wait(ctx context.Context) error {
 	return f.comm.domain.Await(ctx, &f.completion, finished, f.reason())
 }
-
-// outcome returns the error with which the operation has ended; nil while it is under way.
-func (f *follower) outcome() error {
-	if !f.completion.Test(finished) {
-		return nil
-	}
-	return f.err
-}
