@@ -265,9 +265,15 @@ func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out dataty
 		}
 	}
 	p.fence()
-	acc := p.room(in.Count, in.Type)
-	p.copy(operands[size-1], acc)
-	for i := size - 2; i >= 0; i-- {
+	p.combineOrdered(op, operands, out)
+}
+
+// combineOrdered combines operands, of which there are some, from the last to the first, and stores the result in out.
+func (p *Plan) combineOrdered(op *reduce.Op, operands []datatype.Buffer, out datatype.Buffer) {
+	last := len(operands) - 1
+	acc := p.room(out.Count, out.Type)
+	p.copy(operands[last], acc)
+	for i := last - 1; i >= 0; i-- {
 		p.reduce(op, operands[i], acc)
 	}
 	p.copy(acc, out)
@@ -305,14 +311,7 @@ func (p *Plan) OrderedScan(rank, size int, inclusive bool, op *reduce.Op, in, ou
 	if inclusive {
 		operands = append(operands, in)
 	}
-	if len(operands) == 0 {
-		return
+	if len(operands) > 0 {
+		p.combineOrdered(op, operands, out)
 	}
-	last := len(operands) - 1
-	acc := p.room(in.Count, in.Type)
-	p.copy(operands[last], acc)
-	for i := last - 1; i >= 0; i-- {
-		p.reduce(op, operands[i], acc)
-	}
-	p.copy(acc, out)
 }
