@@ -154,8 +154,8 @@ func (c *Comm) Split(color, key int) (*Comm, error) { return c.split(color, key,
 
 // split is Split. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) split(color, key int, wrong error) (*Comm, error) {
-	mine, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
-	if err := Allgather(c, [][2]int64{mine}, all); err != nil {
+	choice, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
+	if err := Allgather(c, [][2]int64{choice}, all); err != nil {
 		return nil, fmt.Errorf("mpi: split of %v: %w", c, err)
 	}
 	type member struct{ rank, key int }

@@ -113,8 +113,8 @@ func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint
 	if op == NoOp {
 		return w.load(k, at)
 	}
-	mine, theirs := []uint64{0}, []uint64{0}
-	a, b := datatype.Within(mine, 1, datatype.Of(k)), datatype.Within(theirs, 1, datatype.Of(k))
+	local, remote := []uint64{0}, []uint64{0}
+	a, b := datatype.Within(local, 1, datatype.Of(k)), datatype.Within(remote, 1, datatype.Of(k))
 	setWord(a.First(), k.Size(), v)
 	old, err := w.load(k, at)
 	for err == nil {

@@ -153,10 +153,10 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 		return x.ref.Add(int64(first - x.at)), nil, nil
 	}
 	var over []targetPart
-	for next, left := first, uint64(n); x != nil; x = seen.find(next) {
-		m := min(left, x.size-(next-x.at))
+	for next, rest := first, uint64(n); x != nil; x = seen.find(next) {
+		m := min(rest, x.size-(next-x.at))
 		over = append(over, targetPart{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
-		if next, left = next+m, left-m; left == 0 {
+		if next, rest = next+m, rest-m; rest == 0 {
 			return rma.Ref{}, &over, nil
 		}
 	}

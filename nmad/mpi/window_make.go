@@ -84,7 +84,7 @@ func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.W
 // window is made. err is why this process cannot take part; nil: it can. If make fails at one process it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
-	mine, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
+	card, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
 	if err == nil && (bytes < 0 || unit < 1) {
 		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
 	}
@@ -94,12 +94,12 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 	if err == nil && own != nil {
 		err = own(w, w.memory)
 	}
-	_, _ = words.AppendBinary(mine.Words[:0])
+	_, _ = words.AppendBinary(card.Words[:0])
 	if w.part != nil {
-		_, _ = w.part.Ref(0).AppendBinary(mine.Memory[:0])
+		_, _ = w.part.Ref(0).AppendBinary(card.Memory[:0])
 	}
-	mine.Failed = err != nil
-	if lost := Allgather(c, []windowCard{mine}, all); lost != nil || err != nil {
+	card.Failed = err != nil
+	if lost := Allgather(c, []windowCard{card}, all); lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
 	for rank := range all {

@@ -143,14 +143,14 @@ func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err erro
 
 // asserts reads the bits MPI_MODE_... of argument i: what the program promises about a synchronization.
 func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
-	left := a.int(i)
+	rest := a.int(i)
 	for bit, p := range map[int]mpi.Assert{mpiModeNocheck: mpi.NoCheck, mpiModeNoprecede: mpi.NoPrecede, mpiModeNoput: mpi.NoPut, mpiModeNostore: mpi.NoStore, mpiModeNosucceed: mpi.NoSucceed} {
-		if left&bit != 0 {
+		if rest&bit != 0 {
 			x |= p
-			left &^= bit
+			rest &^= bit
 		}
 	}
-	if left != 0 {
+	if rest != 0 {
 		err = errorf(errAssert, "%d is no assertion", a.int(i))
 	}
 	return x, err

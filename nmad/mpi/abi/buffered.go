@@ -76,16 +76,16 @@ func (bs *buffers) isAttached() bool {
 
 // reap forgets completed sends. The caller holds mu.
 func (bs *buffers) reap() {
-	left := bs.sent[:0]
+	remaining := bs.sent[:0]
 	for _, p := range bs.sent {
 		if over, _, _ := p.req.Test(); over {
 			bs.used -= p.size
 		} else {
-			left = append(left, p)
+			remaining = append(remaining, p)
 		}
 	}
-	clear(bs.sent[len(left):])
-	bs.sent = left
+	clear(bs.sent[len(remaining):])
+	bs.sent = remaining
 }
 
 // attach attaches the memory at argument address to x. Argument size is its size in bytes.

@@ -155,9 +155,9 @@ func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spa
 	}
 	for mask := 1; mask < size; mask *= 2 {
 		peer := me ^ mask
-		mine, theirs := me&^(mask-1), peer&^(mask-1)
-		p.receive(rankOf(peer), chunks(out, theirs, theirs+mask, size))
-		p.send(rankOf(peer), chunks(out, mine, mine+mask, size))
+		first, peerFirst := me&^(mask-1), peer&^(mask-1)
+		p.receive(rankOf(peer), chunks(out, peerFirst, peerFirst+mask, size))
+		p.send(rankOf(peer), chunks(out, first, first+mask, size))
 		p.fence()
 	}
 }
@@ -174,10 +174,10 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks,
 		p.Scatter(rank, size, 0, &blocks, out)
 		return
 	}
-	mine := in.Block(rank)
-	acc := p.room(mine.Count, mine.Type)
-	received := p.room(mine.Count, mine.Type)
-	p.copy(mine, acc)
+	block := in.Block(rank)
+	acc := p.room(block.Count, block.Type)
+	received := p.room(block.Count, block.Type)
+	p.copy(block, acc)
 	for i := 1; i < size; i++ {
 		to, from := (rank+i)%size, (rank-i+size)%size
 		p.receive(from, received)

@@ -215,11 +215,11 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 	for i := range pieces {
 		first, n := piece(i)
 		own, behind := m.Me*n/m.Size, (m.Me+1)*n/m.Size
-		mine := acc.Part(0, behind-own)
+		sum := acc.Part(0, behind-own)
 		if behind > own {
-			p.combine(op, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
+			p.combine(op, m.Size, 2*i, n*t.Size(), own*t.Size(), sum)
 		}
-		p.put(2*i+1, root, mine, 0, mine.Size())
+		p.put(2*i+1, root, sum, 0, sum.Size())
 		p.releaseIfAwaited(m, 2*i)
 		publish(i + 1)
 		if !wants {
@@ -382,20 +382,20 @@ func (p *Plan) collect(m Members, out *datatype.Blocks) {
 // SharedAllgather is Allgather: the members publish their blocks, and read those of the others.
 func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
-	mine := out.Block(m.Me)
+	block := out.Block(m.Me)
 	keep := func(int) {} // copies a piece of in to out, just after it was published, when it is in the cache
 	switch {
 	case in.Type == nil:
-		in = mine
-	case in.Type == mine.Type && in.Count == mine.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
+		in = block
+	case in.Type == block.Type && in.Count == block.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
 		each := m.Piece / in.Type.Size()
 		keep = func(i int) {
 			if n := min(each, in.Count-i*each); n > 0 {
-				p.copy(in.Part(i*each, n), mine.Part(i*each, n))
+				p.copy(in.Part(i*each, n), block.Part(i*each, n))
 			}
 		}
 	default:
-		p.copy(in, mine)
+		p.copy(in, block)
 	}
 	pieces, all := 1, in.Size()
 	for j := range m.Size {
