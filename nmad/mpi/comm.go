@@ -20,7 +20,7 @@ type Comm struct {
 	rank           int
 	number         int           // see numbers; of a communicator with a domain of its own: minus the number of that
 	domain         *nmad.Domain  // carries its messages
-	own            *nmad.Domain  // the domain, if no other communicator has it; nil: the domain is the job's
+	ownDomain      *nmad.Domain  // the domain, if no other communicator has it; nil: the domain is the job's
 	private        bool          // the domain belongs to one thread
 	closed         int           // how many of its two contexts numbers.tidy has closed
 	tags           uint64        // the bits that all tags of the program's messages have

@@ -252,9 +252,9 @@ func (c *Comm) close() bool {
 	if busy || c.shared.drain() {
 		return false
 	}
-	if c.own != nil {
+	if c.ownDomain != nil {
 		c.job.leave(c.shared)
-		_ = c.own.Close()
+		_ = c.ownDomain.Close()
 		return true
 	}
 	for c.closed < 2 {

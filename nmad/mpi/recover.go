@@ -173,7 +173,7 @@ func (fs Failures) Acknowledge() Group {
 
 // recoverable returns why the processes of c cannot agree; nil: they can.
 func (c *Comm) recoverable(what string) error {
-	if c != nil && c.own != nil {
+	if c != nil && c.ownDomain != nil {
 		return fmt.Errorf("mpi: %s: %w: it has a domain of its own", what, ErrComm)
 	}
 	return c.usable()

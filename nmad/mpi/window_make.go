@@ -16,7 +16,7 @@ import (
 // processes to it cost a system call, or messages; memory of NewAllocatedWindow is faster.
 func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	return c.window(createdWindow, len(memory), unit, func(w *Window, m *rma.World) (err error) {
-		w.own = memory
+		w.bytes = memory
 		w.part, err = m.Register(memory)
 		return err
 	})
@@ -27,7 +27,7 @@ func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(allocatedWindow, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
-			w.own = w.part.Bytes()
+			w.bytes = w.part.Bytes()
 		}
 		return err
 	})
@@ -165,7 +165,7 @@ func (w *Window) share(c *Comm) (err error) {
 		p := &w.peers[rank]
 		p.ref = first.Add(int64(at))
 		if rank == w.comm.rank {
-			w.own = all[at : at+p.size : at+p.size]
+			w.bytes = all[at : at+p.size : at+p.size]
 		}
 		at += p.size
 	}
@@ -182,7 +182,7 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case rank == w.comm.rank:
-		return w.own, nil
+		return w.bytes, nil
 	case w.kind != sharedWindow:
 		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.kind]))
 	}
