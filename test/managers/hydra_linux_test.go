@@ -81,6 +81,7 @@ func TestNested(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the command")
 	}
+	t.Parallel()
 	demo := build(t, "../../cmd/demo")
 	status, text := outcome(t, hydra(t, append([]string{"-n", "2", demo, "run", "-n", "3", "--"}, self("ring")...)...), time.Minute)
 	if n := strings.Count(text, " of 3\n"); status != 0 || n != 6 {
