@@ -268,6 +268,7 @@ func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for the silence of a heartbeat")
 	}
+	t.Parallel()
 	for _, c := range []struct {
 		driver, engine, phase string
 		victim                int
