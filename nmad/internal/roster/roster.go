@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// DefaultHandshake is how long a dialler has to prove itself.
+// DefaultHandshake is how long a dialer has to prove itself.
 const DefaultHandshake = 5 * time.Second
 
 // leaveLimit bounds each of the four waits of Leave for other processes to take notice.
