@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitEnd blocks until the process with that pid and start time (StartTime; 0: any) has ended, and then returns true.
-// It returns false when ctx ends first, or when the process cannot be watched. Go's network poller waits for a pidfd, so
-// no thread is blocked.
+// AwaitEnd blocks until the process with that pid and start time (StartTime; 0: any) has ended, and reports whether it
+// has: it returns false when ctx ends first, or when the process cannot be watched. Go's network poller waits for a
+// pidfd, so no OS thread is blocked.
 func AwaitEnd(ctx context.Context, pid int, started uint64) bool {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {

@@ -18,7 +18,8 @@ func FileName(pid int) string { return prefix() + strconv.Itoa(pid) + ":" }
 
 func prefix() string { return "pm2-" + strings.Trim(kernel.Space("pid"), "pid:[]") + "-" }
 
-// FileOwner is the process to which a file of that name belongs; false: to none of the caller's name space.
+// FileOwner returns the process to which a file of that name belongs. ok is false if it belongs to none of the caller's
+// name space.
 func FileOwner(name string) (pid int, ok bool) {
 	rest, ours := strings.CutPrefix(name, prefix())
 	number, _, whole := strings.Cut(rest, ":")

@@ -23,8 +23,8 @@
 // # Guarantees
 //
 // A connection that ends without LEAVE is a death. The kernel closes the connections of a process however it ends, so
-// the others know at once, whether or not a thread polls. A host that cannot be reached is noticed by the kernels of the
-// others within 4 s (hostLimit and a probe), or within [Config.Silence] if that is longer. If rank 0 or a leader is
+// the others know at once, whether or not a thread polls. The kernels of the others notice a host that cannot be
+// reached within 4 s (hostLimit and a probe), or within [Config.Silence] if that is longer. If rank 0 or a leader is
 // gone, its members connect anew, to the process that takes rank 0's place; in a job on one host without a silence they
 // watch each other by pidfd instead.
 //

@@ -52,7 +52,7 @@ type wire struct {
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
 }
 
-// newWire goes on with conn after the exchange with peer. dialed: this process has dialed.
+// newWire goes on with conn after the exchange with peer. dialed says which side has dialed: true if this process has.
 func (r *Roster) newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
 	w := &wire{Sealed: peer.Seal(conn, dialed), rank: int(peer.Rank)}
 	w.Room = windowRoom(conn)

@@ -31,8 +31,8 @@ type member struct {
 	dropped     bool  // nothing is sent to it, and the end of its connection means nothing
 }
 
-// admission is the answer of a listener to a dialer that has proved that it belongs to the job. But for welcome it is an
-// error, a driver.ErrRefused.
+// admission is the answer of a listener to a dialer that has proved that it belongs to the job. All but welcome are
+// errors that wrap driver.ErrRefused.
 type admission byte
 
 const (
@@ -62,7 +62,7 @@ func (a admission) Error() string {
 
 func (admission) Unwrap() error { return driver.ErrRefused }
 
-// me describes this process for an exchange. again: the job runs, and this process has lost its parent.
+// me describes this process for an exchange. again is true if the job runs and this process has lost its parent.
 func (r *Roster) me(again bool) meet.Me {
 	me := meet.Me{Secret: r.cfg.Secret}
 	me.Rank, me.Size, me.Driver = uint32(r.cfg.Rank), uint32(r.cfg.Size), "control"
@@ -202,8 +202,8 @@ func (r *Roster) readmit(m *member, rank int) admission {
 	return welcome
 }
 
-// read takes the frames of a connection, from member m or, if that is nil, from the parent, until the connection ends or
-// a frame breaks the protocol. It returns why.
+// read takes the frames of a connection, from member m or, if that is nil, from the parent, until the connection ends
+// or a frame breaks the protocol. It returns why.
 func (r *Roster) read(w *wire, m *member) error {
 	for {
 		k, payload, err := w.recv(r.cfg.Size)
@@ -283,8 +283,8 @@ func (r *Roster) takeEvent(w *wire, m *member, e Event) error {
 	return nil
 }
 
-// speaks reports whether m may bring that news: of itself, of the ranks of its host if it is the leader and, once it has
-// connected again, of all deaths.
+// speaks reports whether m may bring that news: of itself, of the ranks of its host if it is the leader and, once it
+// has connected again, of all deaths.
 func (r *Roster) speaks(m *member, e Event) bool {
 	return e.Rank == m.rank || r.tree.leader[e.Rank] == m.rank || e.Kind == Died && m.reconnected
 }

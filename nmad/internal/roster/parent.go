@@ -38,8 +38,8 @@ func (r *Roster) dial() (*wire, error) {
 	}
 }
 
-// reach connects to the process of a rank at addr, and proves that this process belongs to the job. again: the job
-// runs, and this process has lost its parent.
+// reach connects to the process of a rank at addr, and proves that this process belongs to the job. again is true if
+// the job runs and this process has lost its parent.
 func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (*wire, error) {
 	conn, stop, err := meet.Dial(ctx, addr, r.cfg.Handshake)
 	if err != nil {

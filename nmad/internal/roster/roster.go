@@ -216,9 +216,9 @@ func (r *Roster) Cards() []Card { return r.cards }
 // Context ends when the job cannot start, or after Leave; context.Cause says why.
 func (r *Roster) Context() context.Context { return r.ctx }
 
-// Ready says that this process has made its links and waits until all have. It fails as Join does, also when the context
-// of Join ends; then the job cannot start, and only Leave remains to be called. What the caller has set up before is
-// visible to Notify.
+// Ready tells the others that this process has made its links, and waits until all have. It fails as Join does, also
+// when the context of Join ends; then the job cannot start, and only Leave remains to be called. What the caller has
+// set up before is visible to Notify.
 func (r *Roster) Ready() error {
 	defer r.endStart()
 	r.mu.Lock()

@@ -82,8 +82,8 @@ type search struct {
 	round      int         // how many rounds are over, at most 10
 }
 
-// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it
-// is the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+// findParent finds the next parent of this process and returns the connection; nil if the process needs none, because
+// it is the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
 func (r *Roster) findParent(last int, doubt string) *wire {
 	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
@@ -106,8 +106,8 @@ func (r *Roster) findParent(last int, doubt string) *wire {
 // pause is how long the search waits after a round.
 func (x *search) pause() time.Duration { return min(firstPause<<x.round, x.attempt()/2) }
 
-// tryAll is one round: it tries the candidates in the order in which they become root. over: the search has found a
-// parent, w, or this process needs none.
+// tryAll is one round: it tries the candidates in the order in which they become root. over reports whether the search
+// has found a parent, w, or this process needs none.
 func (x *search) tryAll() (w *wire, over bool) {
 	for _, rank := range x.order {
 		c := &x.candidates[rank]

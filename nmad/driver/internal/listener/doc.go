@@ -1,4 +1,4 @@
-// Package listener has what the endpoints of drivers have in common whose processes meet by connections: Endpoint accepts
-// connections and yields a link for each process that belongs to the job (package meet finds out which one it is);
-// TCP and Abstract open the listener.
+// Package listener is the part that drivers share whose processes meet by connections. TCP and Abstract open a listener;
+// Endpoint accepts connections at it, and yields a link for each process that belongs to the job. Package meet finds
+// out which process that is.
 package listener

@@ -10,9 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Endpoint is the part of an endpoint that all drivers have which meet by connections. It implements driver.Endpoint: a
-// driver embeds it, fills in the exported fields and then calls Listen. It yields only links of processes that belong to
-// the job. Safe for concurrent use.
+// Endpoint implements driver.Endpoint for drivers whose processes meet by connections. A driver embeds it, fills in the
+// exported fields and then calls Listen. It yields only links of processes that belong to the job. Safe for concurrent
+// use.
 type Endpoint struct {
 	Name    string // of the driver
 	Config  driver.Config

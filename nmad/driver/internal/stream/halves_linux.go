@@ -52,7 +52,7 @@ func (hs *halves) claim(peer *meet.Peer) (*half, error) {
 	return h, nil
 }
 
-// forget gives up on the second connection. False: it was claimed already, and comes through the channel.
+// forget gives up on the second connection. It returns false if that was claimed already: it comes through the channel.
 func (hs *halves) forget(h *half) bool {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
