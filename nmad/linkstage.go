@@ -77,9 +77,7 @@ func (h *lockedGate) linksUnderway() bool {
 
 // isDialling reports whether this side still dials the links. It takes the lock.
 func (g *Gate) isDialling() bool {
-	h := g.lock()
-	defer h.unlock()
-	return h.endErr == nil && h.stage == dialling
+	return g.holds(func(h *lockedGate) bool { return h.endErr == nil && h.stage == dialling })
 }
 
 // wantLinks starts to make links, unless that was done before.
@@ -129,16 +127,6 @@ func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
 		return false
 	}
 	h.accepted[rail] = link
-	return true
-}
-
-// allAccepted reports whether all rails have come.
-func (h *lockedGate) allAccepted() bool {
-	for _, link := range h.accepted {
-		if link == nil {
-			return false
-		}
-	}
 	return true
 }
 
@@ -200,7 +188,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// unlinkedLink is the link of a gate that has no links yet: nothing comes over it, and it has no room. The first send
+// unlinkedLink is the link, for each rail, of a gate that has no links yet: nothing comes over it, and it has no room. The first send
 // over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
 // Descriptor.
 type unlinkedLink struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -99,16 +100,10 @@ func leftovers(mark, dir string, before []string) (all []string) {
 		}
 		return nil
 	})
-	for _, f := range shmFiles() {
+	for _, f := range orphans.Files() {
 		if !slices.Contains(before, f) {
 			all = append(all, "file "+f)
 		}
 	}
-	return all
-}
-
-// shmFiles lists what of ours is in /dev/shm.
-func shmFiles() []string {
-	all, _ := filepath.Glob("/dev/shm/*pm2*")
 	return all
 }

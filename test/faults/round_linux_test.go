@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
@@ -138,7 +139,7 @@ func (p *plan) play(limit time.Duration) (*round, error) {
 			r.group.close()
 		}
 	}()
-	before := shmFiles()
+	before := orphans.Files()
 	if err := r.start(); err != nil {
 		return nil, err
 	}

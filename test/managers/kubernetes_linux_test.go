@@ -295,6 +295,7 @@ func TestKubernetes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hosts that vanish take seconds to notice")
 	}
+	t.Parallel() // most of it is waiting for processes and silences
 	const pods = 4
 	c := newCluster(t, pods)
 	publish := func() {
