@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -258,10 +259,7 @@ func (s *Session) nameOf(rank int) string {
 
 // ownName returns the name of this host that the card tells the other processes; "" if it is not known.
 func ownName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
+	name, _ := os.Hostname()
 	return name[:min(len(name), roster.MaxName)]
 }
 
@@ -271,11 +269,8 @@ func (s *Session) Host() string {
 	if !s.valid() || s.cfg.Size == 1 {
 		return loopbackHost
 	}
-	host, _, err := net.SplitHostPort(s.cfg.listen[0])
-	if err != nil || host == "" {
-		return loopbackHost
-	}
-	return host
+	host, _, _ := net.SplitHostPort(s.cfg.listen[0])
+	return cmp.Or(host, loopbackHost)
 }
 
 // The methods below are those of domain 0.

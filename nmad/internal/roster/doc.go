@@ -8,7 +8,7 @@
 // Rank 0 listens at the rendezvous address. Each other process dials it, both sides prove that they hold the job's
 // secret (package meet), and then, in frames that are authenticated but not encrypted:
 //
-//	dialler                     rank 0
+//	dialer                     rank 0
 //	   |  --- CARD ----------->   |      pid, host, address of its driver's endpoint
 //	   |  <-- TABLE -----------   |      all cards; the links are made
 //	   |  --- READY ---------->   |
@@ -28,6 +28,6 @@
 // gone, its members connect anew, to the process that takes rank 0's place; in a job on one host without a silence they
 // watch each other by pidfd instead.
 //
-// Everything read is untrusted until proven otherwise: before the proof a dialler may send two short frames within
+// Everything read is untrusted until proven otherwise: before the proof a dialer may send two short frames within
 // [Config.Handshake]; afterwards each frame is bounded by what its kind can need, authenticated, and in order.
 package roster

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// DefaultHandshake is how long a dialler has to prove itself.
+// DefaultHandshake is how long a dialer has to prove itself.
 const DefaultHandshake = 5 * time.Second
 
 // leaveLimit bounds each of the four waits of Leave for other processes to take notice.
@@ -34,7 +34,7 @@ type Config struct {
 	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
 	Timeout    time.Duration // from Join to the end of Ready; above 0
-	Handshake  time.Duration // for one dialler to prove itself; 0: DefaultHandshake
+	Handshake  time.Duration // for one dialer to prove itself; 0: DefaultHandshake
 }
 
 // MinSecret and MaxSecret bound the length of a secret, in bytes. In hexadecimal the longest fits into any pipe, by

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // silence is longer than one of the processes of a job, all of which this one plays, beside those of other tests, is kept
@@ -141,8 +143,8 @@ func TestSuccessorStopped(t *testing.T) {
 
 // TestSuccessorsGone: successor after successor leaves or dies, and those that are left hear of all of them.
 func TestSuccessorsGone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for silences, for seconds")
+	if !effort.Long() {
+		t.Skip("it waits for silence after silence: with -long")
 	}
 	p, all := succession(t, 5, 5, false)
 	defer leave(all)
