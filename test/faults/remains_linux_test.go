@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// left is what a process has that belongs to others as well.
+// left is what a process has beyond its own memory, and what must be gone when its session is closed.
 type left struct {
 	descriptors map[string]bool // number and what it leads to
 	mappings    int             // of memory that has no name

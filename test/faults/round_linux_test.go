@@ -94,7 +94,8 @@ func (s shout) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// await waits until is says true for so many ranks, but for the victim; false: the job is over, or the time.
+// await waits until is returns true for all ranks but without. It returns false if the job, or the time, is over
+// before.
 func (r *round) await(is func(*voice) bool, without int, until <-chan time.Time) bool {
 	for {
 		n := 0

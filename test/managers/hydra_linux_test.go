@@ -256,8 +256,8 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// TestEnds: however a job of hydra comes to its end, all of it ends, in time. hydra makes one status of those of the ranks and of those that it
-// kills, and may lose what they say last.
+// TestEnds: however a job of hydra comes to its end, all of it ends, in time. hydra makes one status of those of the
+// ranks and of those that it kills, and may lose what they say last.
 func TestEnds(t *testing.T) {
 	parent := func(pid int) int {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -308,8 +308,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestOrphan: a process whose manager has gone says so and ends, though it computes and asks nothing of it. (What a rank of hydra says
-// then goes to the proxy, which is no more.)
+// TestOrphan: a process whose manager has gone says so and ends, though it computes and asks nothing of it. (What a
+// rank of hydra says then goes to the proxy, which is no more.)
 func TestOrphan(t *testing.T) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

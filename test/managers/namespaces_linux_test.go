@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// hosts are network name spaces of this machine, numbered from 0, each joined to one bridge or two by a link of its own, and a remote
-// shell that enters them.
+// hosts are network name spaces of this machine, numbered from 0, each joined to one bridge or two by a link of its
+// own, and a remote shell that enters them.
 type hosts struct {
 	prefix string // of their names
 	n      int
@@ -159,8 +159,8 @@ func TestNamespaces(t *testing.T) {
 	t.Run("a host is killed", func(t *testing.T) { vanish(t, "", true) })
 }
 
-// vanish cuts a host with two of eight ranks off, which the others wait for; its processes are killed at the same time, or go on. The others end in time, and
-// say which ranks are lost.
+// vanish cuts a host with two of eight ranks off, which the others wait for; its processes are killed at the same time,
+// or go on. The others end in time, and say which ranks are lost.
 func vanish(t *testing.T, heartbeat string, killed bool) {
 	t.Parallel()
 	h := newHosts(t, 4, 1)

@@ -191,12 +191,12 @@ func TestPatience(t *testing.T) {
 	t.Parallel()
 	r := &Roster{
 		cfg: Config{Rank: 2, Size: 3, Silence: 500 * time.Millisecond, Handshake: DefaultHandshake, Secret: secret}, tree: newTree(nil, 2, 3),
-		phase: running, state: searching, order: []int{1, 2}, gone: []EventKind{Died, 0, 0}, reasons: map[int]string{}, missing: map[int]uint32{},
+		phase: running, state: searching, order: []int{1, 2}, gone: []Event{{Kind: Died}, {}, {}}, missing: map[int]uint32{},
 		cards: []Card{{}, {Standby: "255.255.255.255:9"}, {}}, leaveCtx: context.Background(),
 	}
 	began := time.Now()
 	r.findParent(0, "it is silent")
-	if took, want := time.Since(began), patienceBeats*r.attempt(); took < want-r.attempt() || r.state != isRoot || r.gone[1] != Died {
+	if took, want := time.Since(began), patienceBeats*r.attempt(); took < want-r.attempt() || r.state != isRoot || r.gone[1].Kind != Died {
 		t.Errorf("the search has ended after %v, in state %d, with %v; want %v", took, r.state, r.gone, want)
 	}
 }
