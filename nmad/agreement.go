@@ -31,7 +31,7 @@ type agreements struct {
 	queuedNotes []int                       // by rank: its notes in queue
 	calls       map[*agreementCall]struct{} // that have not ended
 	running     bool
-	stopped     error // what calls end with; nil: not stopped
+	stopped     error // what calls end with; nil until stop
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
@@ -256,9 +256,13 @@ func (ag *agreements) startCall(x *agreementCall, c *Context) {
 	ag.mu.Lock()
 	ag.calls[x] = struct{}{}
 	ag.mu.Unlock()
+	number := uint16(0)
+	if c != nil {
+		number = c.number
+	}
 	if !ag.post(func() {
-		if gr := ag.group(c.numberOfJob()); gr == nil {
-			ag.endCall(x, fmt.Errorf("nmad: context %d: %w: it was closed", c.number, ErrConfig))
+		if gr := ag.group(number); gr == nil {
+			ag.endCall(x, fmt.Errorf("nmad: context %d: %w: it was closed", number, ErrConfig))
 		} else if gr.calls = append(gr.calls, x); len(gr.calls) == 1 {
 			gr.participant.Join(x.value, x.kind)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/firstfit"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
@@ -50,7 +51,6 @@ type block struct {
 	generation       uint32 // of the handle that is good; counts when the program gives it back
 	held, sending    bool   // the program has it; a send is under way
 	loanBody         loanBody
-	next             *block // in bufferPool.spareBlocks
 }
 
 // bufferPool is the memory of a gate's buffers. Its lock may be taken inside that of the gate.
@@ -58,12 +58,12 @@ type bufferPool struct {
 	gate   *Gate
 	memory *mapped.Memory
 
-	mu          marcel.SpinLock // for all below, and the blocks
-	free        firstfit.List   // of pages
-	spareBlocks *block          // blocks without memory
-	inUse       int             // blocks that have some
-	endErr      error           // why none are given any more; nil: they are
-	vacated     bool            // the memory was given back
+	mu          marcel.SpinLock     // guards all below, and the blocks
+	free        firstfit.List       // of pages
+	spareBlocks shelf.Spares[block] // blocks without memory
+	inUse       int                 // number of blocks that have memory
+	endErr      error               // what Alloc fails with; nil while it gives memory
+	vacated     bool                // the memory was given back to the system
 }
 
 // Alloc returns memory for a message of size bytes to the process of this gate. Its contents are arbitrary. Over shared
@@ -109,13 +109,8 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	if !ok {
 		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.Free() * pageBytes}
 	}
-	x := pool.spareBlocks
-	if x == nil {
-		x = &block{pool: pool}
-	} else {
-		pool.spareBlocks = x.next
-	}
-	x.firstPage, x.pages, x.held = at, n, true
+	x := pool.spareBlocks.Get()
+	x.pool, x.firstPage, x.pages, x.held = pool, at, n, true
 	pool.inUse++
 	x.loanBody = newWhere(pool.memory.Card(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
@@ -195,7 +190,8 @@ func (b Buffer) unlock() {
 	p := x.pool
 	if x.pages != 0 && !x.held && !x.sending {
 		p.free.Give(x.firstPage, x.pages)
-		x.pages, x.next, p.spareBlocks = 0, p.spareBlocks, x
+		x.pages = 0
+		p.spareBlocks.Put(x)
 		p.inUse--
 	}
 	p.unlock()

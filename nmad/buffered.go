@@ -7,7 +7,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/firstfit"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/lock"
@@ -60,8 +62,8 @@ type attached struct {
 	mu        marcel.SpinLock    // nothing inside waits
 	room      firstfit.List      // bytes that are free
 	used      []*attachedMessage // in the order in which they were sent
-	spares    []*attachedMessage // to be used again
-	lateError error              // how a message has ended that was given up; no call has told it yet
+	spares    shelf.Spares[attachedMessage]
+	lateError error // how a message has ended that was given up; no call has told it yet
 }
 
 // attachedMessage is a message in attached memory. attached.mu guards it, except for begun and r.
@@ -112,7 +114,7 @@ func (mem *attached) putBack(k *attachedMessage) {
 		mem.room.Give(k.at, k.size)
 	}
 	k.op = Op{}
-	mem.spares = append(mem.spares, k)
+	mem.spares.Put(k)
 }
 
 // take finds a place for a message of that many bytes; it returns nil if there is none, or if a thread detaches the
@@ -128,10 +130,7 @@ func (mem *attached) take(size int) *attachedMessage {
 	if !ok {
 		return nil
 	}
-	k := &attachedMessage{}
-	if n := len(mem.spares); n > 0 {
-		k, mem.spares = mem.spares[n-1], mem.spares[:n-1]
-	}
+	k := mem.spares.Get()
 	k.at, k.size = at, size
 	k.begun.Store(false)
 	mem.used = append(mem.used, k)
@@ -220,15 +219,12 @@ func (g *Gate) noBuffer(tag uint64) error {
 }
 
 // size returns the length of the message of a send, in bytes.
-func (op *Op) size() (n int) {
+func (op *Op) size() int {
 	switch {
 	case op.Data != nil:
 		return op.Data.Size()
 	case op.Parts != nil:
-		for _, p := range op.Parts {
-			n += len(p)
-		}
-		return n
+		return driver.Length(op.Parts)
 	}
 	return len(op.Buf)
 }
@@ -245,9 +241,7 @@ func (op *Op) copyTo(to []byte) error {
 			})
 		})
 	case op.Parts != nil:
-		for _, p := range op.Parts {
-			n += copy(to[n:], p)
-		}
+		n = driver.Gather(to, op.Parts)
 	default:
 		n = copy(to, op.Buf)
 	}

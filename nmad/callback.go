@@ -35,7 +35,7 @@ func (u *upcalls) push(c upcall) {
 }
 
 // pop takes out the next call, and makes the caller the runner. It returns false if there is no call, or if another
-// thread is the runner. runner says whether the caller already is.
+// thread is the runner. runner reports whether the caller is the runner already.
 func (u *upcalls) pop(runner bool) (c upcall, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -100,7 +100,9 @@ var callers callerSet
 type callerSet [64]caller
 
 type caller struct {
-	g atomic.Uintptr // 0 if the place is free; a thread takes a free place by a compare-and-swap against other threads, and frees it by a store
+	// g is 0 if the place is free. A thread takes a free place by a compare-and-swap against other threads, and frees it
+	// by a store.
+	g atomic.Uintptr
 	_ [56]byte
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
@@ -120,7 +121,7 @@ func TestCallbacks(t *testing.T) {
 
 // Ten thousand messages are there; each callback starts the next receive.
 func TestCallbackDepth(t *testing.T) {
-	p := newPair(simnet.Options{Packets: 1 << 15}, bounds{window: 1 << 30, records: 10, peerWindow: 1 << 30, peerRecords: 10})
+	p := newPair(simnet.Options{Packets: 1 << 15}, bounds{Bounds: flow.Bounds{Window: 1 << 30, Records: 10, PeerWindow: 1 << 30, PeerRecords: 10}})
 	const n = 10000
 	for range n {
 		p.gates[0].Isend(1, nil)

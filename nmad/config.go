@@ -104,21 +104,21 @@ type Config struct {
 	// Measured is a profile in place of the file Profile, such as Gate.Sample returns.
 	Measured *Profile
 
-	hosts        []int         // number of the host of each rank, as the manager says; nil: one
-	bind         string        // address of this host on the first network of the job, if a process manager has told; empty: not known
-	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
-	startTimeout time.Duration // how long Open waits for the other processes; 0: Timeout
-	fromEnv      *jobIdentity  // what the environment has said of the job; nil: the Config was not made of it
-	byJoin       bool          // it is Join's
-	manager      *managed      // that has started this process, and by which it meets the others; nil: none
+	hosts        []int         // number of the host of each rank, as the manager says; nil if there is one host
+	bind         string        // address of this host on the first network of the job, as a process manager has told; "" if it is not known
+	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; "" in any other job
+	startTimeout time.Duration // how long Open waits for the other processes; 0 stands for Timeout
+	fromEnv      *jobIdentity  // what the environment has told of the job; nil if the Config was not made of it
+	byJoin       bool          // Join has made the Config
+	manager      *managed      // the manager that has started this process, and by which it meets the others; nil if there is none
 
 	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
-	jobDomain      DomainConfig // of the job's domain, for tests of that
+	jobDomain      DomainConfig // of the job's domain; only tests set it
 
-	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
+	presence *presence.Teller // tells the launcher where this process stands in the job; nil if no launcher asks
 
 	eagerSource string // what has set Eager, if not the caller
-	eagerSet    bool   // it was set, not measured
+	eagerSet    bool   // Eager was set, not measured
 
 	// Unexpected is the memory for eager messages without a receive, in bytes per peer; default 4 MiB.
 	Unexpected int
@@ -220,11 +220,11 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// job returns a string that identifies the job to drivers, and does not reveal the secret.
-func (cfg *Config) job() string {
+// derive returns 32 bytes for a purpose that only processes with the secret can compute, and that do not reveal it.
+func (cfg *Config) derive(purpose string) []byte {
 	m := hmac.New(sha256.New, cfg.Secret)
-	m.Write([]byte("pm2 job"))
-	return hex.EncodeToString(m.Sum(nil)[:8])
+	m.Write([]byte(purpose))
+	return m.Sum(nil)
 }
 
 // completeRails finds the driver of each rail, and gives each rail a name and an address.
@@ -356,7 +356,8 @@ func (cfg *Config) measured() string {
 // driverConfig returns the configuration of the driver of a rail. Drivers get a secret of their own, derived from the
 // job's, so that a proof that is exchanged on a link is of no use on the control connection.
 func (cfg *Config) driverConfig(rail int) driver.Config {
-	m := hmac.New(sha256.New, cfg.Secret)
-	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load}
+	return driver.Config{
+		Rank: cfg.Rank, Size: cfg.Size, Job: hex.EncodeToString(cfg.derive("pm2 job")[:8]), Secret: cfg.derive("pm2 driver"),
+		Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load,
+	}
 }

@@ -40,12 +40,12 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.accessError(); err != nil {
 		return nil, err
 	}
-	group := make(match.Group, (len(d.gates)+63)/64)
+	group := match.NewGroup(len(d.gates))
 	for _, rank := range ranks {
 		if rank < 0 || rank >= len(d.gates) {
 			return nil, fmt.Errorf("nmad: context %d: %w: %d, the job has 0 to %d", number, ErrRank, rank, len(d.gates)-1)
 		}
-		group[rank/64] |= 1 << (rank % 64)
+		group.Add(rank)
 	}
 	switch own := d.s.cfg.Rank; {
 	case number <= int(flow.Plain) || number > contexts.Last:
@@ -190,15 +190,13 @@ func (c *Context) EndAtFirst() {
 func (d *Domain) addContext(c *Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := d.openContexts()
-	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
+	if d.context(c.number) != nil {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
-	if len(open) >= maxContexts {
+	if len(d.contexts.All()) >= maxContexts {
 		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, maxContexts)
 	}
-	open = append(open, c) // readers of the old slice do not see the new element; dropContext makes a new slice
-	d.contexts.Store(&open)
+	d.contexts.Add(c)
 	d.noteOpened(c.number)
 	return nil
 }
@@ -207,21 +205,12 @@ func (d *Domain) addContext(c *Context) error {
 func (d *Domain) dropContext(c *Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := slices.DeleteFunc(slices.Clone(d.openContexts()), func(x *Context) bool { return x == c })
-	d.contexts.Store(&open)
-}
-
-// openContexts are the contexts that are open.
-func (d *Domain) openContexts() []*Context {
-	if l := d.contexts.Load(); l != nil {
-		return *l
-	}
-	return nil
+	d.contexts.Delete(func(x *Context) bool { return x == c })
 }
 
 // openAll makes the gate take part in all open contexts to whose groups its rank belongs.
 func (h *lockedGate) openAll() {
-	for _, c := range h.g.domain.openContexts() {
+	for _, c := range h.g.domain.contexts.All() {
 		h.open(c)
 	}
 }
@@ -245,7 +234,7 @@ func (c *Context) gateEnded(h *lockedGate) {
 	}
 }
 
-// numberOrPlain is the number of the context.
+// numberOrPlain returns the number of the context; flow.Plain for nil.
 func (c *Context) numberOrPlain() uint16 {
 	if c == nil {
 		return flow.Plain
@@ -253,7 +242,7 @@ func (c *Context) numberOrPlain() uint16 {
 	return c.number
 }
 
-// anyIn is what receives from any source in that context wait in.
+// anyIn returns the list in which receives from any source in that context wait; nil stands for the context Plain.
 func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	if c == nil {
 		return d.any
@@ -261,7 +250,7 @@ func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	return c.any
 }
 
-// check says why the context is not for a gate of that domain to that rank; nil: it is.
+// check fails if the context is not for a gate of that domain to that rank.
 func (c *Context) check(d *Domain, rank int) error {
 	switch {
 	case c == nil:
@@ -276,7 +265,7 @@ func (c *Context) check(d *Domain, rank int) error {
 	return nil
 }
 
-// whyRevoked is the error of requests in a context that was revoked.
+// whyRevoked returns the error of requests in a context that was revoked.
 func (c *Context) whyRevoked() error {
 	return fmt.Errorf("nmad: context %d: %w", c.number, ErrRevoked)
 }
@@ -284,17 +273,9 @@ func (c *Context) whyRevoked() error {
 // Revoked reports whether the context was revoked, as far as this process knows.
 func (c *Context) Revoked() bool { return c != nil && c.revoked.Load() }
 
-// numberOfJob returns the number by which processes agree (consensus.Note.Context): 0, the job, for a nil context.
-func (c *Context) numberOfJob() uint16 {
-	if c == nil {
-		return 0
-	}
-	return c.number
-}
-
 // context returns the open context of a number; nil if there is none.
 func (d *Domain) context(number uint16) *Context {
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		if c.number == number {
 			return c
 		}

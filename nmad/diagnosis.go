@@ -104,7 +104,7 @@ func (r *Request) reason() pioman.Reason {
 	}}
 }
 
-// messageText is the text of a reason of waitsForMessage.
+// messageText returns the text of a reason of waitsForMessage.
 func messageText(words [4]uint64) string {
 	of, rank, tag, last := words[0], words[1], words[2], words[3]
 	text, mask := "", exact
@@ -260,15 +260,13 @@ func (s *Session) writeKept(w io.Writer) {
 	}
 }
 
-// lockWithin1ms takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
-func (g *Gate) lockWithin1ms() *lockedGate {
-	for range 100 {
-		if h := g.tryLock(); h != nil {
-			return h
-		}
-		time.Sleep(10 * time.Microsecond)
-	}
-	return nil
+// lockWithin1ms takes the lock of the gate, or returns nil if the lock is held for more than a millisecond.
+func (g *Gate) lockWithin1ms() (h *lockedGate) {
+	retryUntil(time.Millisecond, func() bool {
+		h = g.tryLock()
+		return h != nil
+	})
+	return h
 }
 
 // title identifies this process, for people.
@@ -302,7 +300,8 @@ func (s *Session) dumpAtQuit() {
 		written := make(chan struct{})
 		go func() {
 			defer close(written)
-			dump(os.Stderr)
+			fmt.Fprintf(os.Stderr, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
+			_ = WriteWaits(os.Stderr)
 		}()
 		select {
 		case <-written:
@@ -310,12 +309,6 @@ func (s *Session) dumpAtQuit() {
 		}
 		_ = unix.Kill(os.Getpid(), unix.SIGQUIT) // now the runtime handles it; only a sandbox could forbid it
 	})
-}
-
-// dump is WriteWaits with a title, for SIGQUIT.
-func dump(w io.Writer) {
-	fmt.Fprintf(w, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
-	_ = WriteWaits(w)
 }
 
 // String describes, for people, the gates that have links, of all domains, to find out why a request does not end: what

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/consensus"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -33,8 +35,8 @@ type Domain struct {
 	gates  gateTable                // the gates to domains of the same number, by rank; see gateOf
 	any    *match.Any[flow.Request] // receives from any source
 
-	contexts atomic.Pointer[[]*Context] // the open contexts; written under mu. The slice that it points to does not change
-	attached atomic.Pointer[attached]   // memory for buffered sends; nil if there is none
+	contexts shelf.Snapshot[*Context] // the open contexts; changed under mu
+	attached atomic.Pointer[attached] // memory for buffered sends; nil if there is none
 
 	mu           sync.Mutex                             // serializes install and retire, and changes of contexts, usedContexts and otherGates
 	usedContexts []uint64                               // a bit for each number of a context that is, or was, open
@@ -131,12 +133,12 @@ func (d *Domain) gateOf(rank int) *Gate {
 	if d.any.Group().Has(rank) {
 		h.join(d.any)
 	}
-	open := d.contexts.Load()
+	open := d.contexts.All()
 	h.openAll()
 	if !d.gates[rank].CompareAndSwap(nil, g) {
 		return d.gates.at(rank)
 	}
-	if d.contexts.Load() != open { // OpenContext may have missed this gate
+	if !slices.Equal(d.contexts.All(), open) { // OpenContext may have missed this gate
 		h = g.enter()
 		h.openAll()
 		h.unlock()
@@ -145,8 +147,11 @@ func (d *Domain) gateOf(rank int) *Gate {
 	return g
 }
 
-// gateToOther is gateOf for a domain of another number. It takes Domain.mu for a moment.
-func (d *Domain) gateToOther(to remoteDomain) *Gate {
+// gateTo is gateOf for any domain of another process. For a domain of another number it takes Domain.mu for a moment.
+func (d *Domain) gateTo(to remoteDomain) *Gate {
+	if to.domain == d.number {
+		return d.gateOf(to.rank)
+	}
 	d.mu.Lock()
 	all := map[remoteDomain]*Gate{}
 	if old := d.otherGates.Load(); old != nil {
@@ -165,14 +170,6 @@ func (d *Domain) gateToOther(to remoteDomain) *Gate {
 	return g
 }
 
-// gateTo returns the gate to any domain of another process.
-func (d *Domain) gateTo(to remoteDomain) *Gate {
-	if to.domain == d.number {
-		return d.gateOf(to.rank)
-	}
-	return d.gateToOther(to)
-}
-
 // closeLate closes a gate that was made after its domain has begun to close.
 func (d *Domain) closeLate(g *Gate) {
 	if why := d.closing.Load(); why != nil {
@@ -185,31 +182,21 @@ func (d *Domain) closeLate(g *Gate) {
 func (d *Domain) makeGate(to remoteDomain) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
-	b := bounds{
-		eager:       cmp.Or(d.cfg.Eager, s.cfg.Eager),
-		window:      int64(s.cfg.Unexpected),
-		records:     s.cfg.Announced,
-		peerWindow:  int64(min(card.Window, 1<<32-1)),
-		peerRecords: int(min(card.Records, flow.MaxCookies)),
-		loans:       s.cfg.Loans,
-	}
+	b := bounds{flow.Bounds{
+		Window: int64(s.cfg.Unexpected), Records: s.cfg.Announced,
+		PeerWindow: int64(min(card.Window, 1<<32-1)), PeerRecords: int(min(card.Records, flow.MaxCookies)),
+	}, cmp.Or(d.cfg.Eager, s.cfg.Eager), s.cfg.Loans}
 	if d.number == 0 {
-		b.notes = consensus.Limit(s.cfg.Size)
+		b.NoteLimit = consensus.Limit(s.cfg.Size)
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
 		g = newOwnGate(to.rank, s.cfg.Engine, b)
 	} else {
-		none := make([]driver.Link, len(s.cfg.drivers))
-		for i := range none {
-			none[i] = &unlinkedLink{}
-		}
-		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
-		for i := range none {
-			none[i].(*unlinkedLink).h = g.fresh()
-		}
+		none := &unlinkedLink{} // for all rails
+		g = newGate(s.cfg.Rank, to.rank, none, s.cfg.Engine, b, slices.Repeat([]driver.Link{none}, len(s.cfg.drivers)-1)...)
 		h := g.fresh()
-		g.peerDomain, h.stage, h.eager = to.domain, unlinked, b.eager
+		none.h, g.peerDomain, h.stage, h.eager = h, to.domain, unlinked, b.eager
 		h.setGuarded()
 		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
 		if d.cfg.Eager > 0 {
@@ -399,11 +386,7 @@ func (d *Domain) gateEnded(h *lockedGate) {
 
 // retire frees what an ended gate holds. why is why it has ended.
 func (d *Domain) retire(g *Gate, why *PeerError) {
-	retryUntil(retireLimit, func() bool {
-		h := g.lock()
-		defer h.unlock()
-		return h.flushed()
-	})
+	retryUntil(retireLimit, func() bool { return g.holds((*lockedGate).flushed) })
 	d.mu.Lock()
 	before := g.registration
 	g.registration = retired
@@ -469,20 +452,13 @@ func (d *Domain) beginClose(why error) {
 		g.beginClose(why)
 	}
 	d.any.Close(why)
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		c.any.Close(why)
 	}
 	own := d.ownGate()
 	h := own.enter()
 	h.failLost(0)
 	h.unlock()
-}
-
-// sayBye ends the sends that are left, and says BYE, at all gates.
-func (d *Domain) sayBye() {
-	for g := range d.all {
-		g.sayBye()
-	}
 }
 
 // end ends all gates, for a reason that is told to people.
@@ -492,19 +468,6 @@ func (d *Domain) end(why string) {
 			g.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
 		}
 	}
-}
-
-// polled polls every gate, and reports whether the predicate held for all of them before.
-func (d *Domain) polled(holds func(*lockedGate) bool) bool {
-	held := true
-	for g := range d.all {
-		h := g.lock()
-		if !holds(h) {
-			held = false
-		}
-		h.pollLocked()
-	}
-	return held
 }
 
 // Poll polls all gates of the domain once, except those that another thread polls just now, and runs the callbacks that
@@ -527,11 +490,9 @@ func (d *Domain) poll() {
 func (d *Domain) pendingSends() string {
 	text := ""
 	for g := range d.all {
-		h := g.lock()
-		if !h.sendsDone() {
+		if !g.holds((*lockedGate).sendsDone) {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		h.unlock()
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -94,13 +95,10 @@ func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
 	}
 	ds.open, ds.used[d.number], ds.highest = append(ds.open, d), struct{}{}, max(ds.highest, d.number)
 	ds.announce()
-	for _, e := range ds.gone {
-		gone = append(gone, e)
-	}
-	return gone, nil
+	return slices.Collect(maps.Values(ds.gone)), nil
 }
 
-// announce wakes those that wait for changed. The caller holds mu.
+// announce wakes the goroutines that wait for changed. The caller holds mu.
 func (ds *domains) announce() {
 	close(ds.changed)
 	ds.changed = make(chan struct{})
@@ -110,13 +108,7 @@ func (ds *domains) announce() {
 func (ds *domains) remove(d *Domain) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	open := make([]*Domain, 0, len(ds.open)) // other threads may be walking over the old slice
-	for _, o := range ds.open {
-		if o != d {
-			open = append(open, o)
-		}
-	}
-	ds.open = open
+	ds.open = slices.DeleteFunc(slices.Clone(ds.open), func(o *Domain) bool { return o == d }) // other threads may be walking over the old slice
 }
 
 // close makes opening a domain fail with why from here on, and returns the open domains.

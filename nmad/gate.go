@@ -65,13 +65,9 @@ const pad = 128
 // bounds are the limits of a gate: what the two processes have told each other before they link, and what the
 // configuration says.
 type bounds struct {
-	eager       int   // longest body that goes eagerly, in bytes; 0: as the link says
-	window      int64 // flow.Bounds.Window
-	records     int   // flow.Bounds.Records
-	peerWindow  int64 // flow.Bounds.PeerWindow
-	peerRecords int   // flow.Bounds.PeerRecords
-	loans       int   // bytes of the memory that Alloc divides; 0: DefaultLoans
-	notes       int   // flow.Bounds.NoteLimit
+	flow.Bounds
+	eager int // longest body that goes eagerly, in bytes; 0: as the link says
+	loans int // bytes of the memory that Alloc divides; 0: DefaultLoans
 }
 
 // newGate makes a gate from the rank own to another rank, over link and further rails (more). Its task is not
@@ -80,9 +76,7 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
 	h.g, h.stage = g, linked
-	h.flow.Init(own, rank, 1+len(more), flow.Bounds{
-		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
-	})
+	h.flow.Init(own, rank, 1+len(more), b.Bounds)
 	g.rails = make([]rail, 1+len(more))
 	h.initRail(0, link)
 	for i, l := range more {
@@ -189,7 +183,7 @@ func (g *Gate) claim(r *Request) error {
 	return r.claim()
 }
 
-// send starts a send with a request that was claimed, in a context; nil: in none.
+// send starts a send with a request that was claimed, in a context, or in none if that is nil.
 func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	if g.sendNow(r, in, tag, buf) {
 		return
@@ -198,7 +192,7 @@ func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	g.submit(r)
 }
 
-// recv starts an exact receive with a request that was claimed, in a context; nil: in none.
+// recv starts an exact receive with a request that was claimed, in a context, or in none if that is nil.
 func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
@@ -227,7 +221,7 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	return g.sendIn(nil, tag, buf)
 }
 
-// sendIn is Send in a context; nil: in none. The caller may use the gate.
+// sendIn is Send in a context, or in none if that is nil. The caller may use the gate.
 func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	if g.worker != nil {
 		return g.worker.send(g, in, tag, buf)
@@ -259,7 +253,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	return n, err
 }
 
-// recvIn is Recv in a context; nil: in none. It also returns the size of the whole message, in bytes.
+// recvIn is Recv in a context, or in none if that is nil. It also returns the size of the whole message, in bytes.
 func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
 	if g.mu.HasLists() {
 		r := requests.Get().(*Request)

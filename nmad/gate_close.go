@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
@@ -84,8 +85,17 @@ func (h *lockedGate) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
 	}
-	h.g.tellLost(h)
-	h.fail(at.failure(err))
+	h.loseTo(at.failure(err))
+}
+
+// loseTo is fail for a gate whose peer is lost because of why. It tells the launcher first: so the launcher knows before
+// any call of the program fails because of it.
+func (h *lockedGate) loseTo(why *PeerError) {
+	if d := h.g.domain; h.endErr == nil && d.valid() {
+		d.s.peerLost.Store(true)
+		d.s.cfg.presence.Tell(presence.Lost)
+	}
+	h.fail(why)
 }
 
 // peerEnded ends the gate because the peer has died or left, as the control connection has told. Before that it
@@ -96,8 +106,7 @@ func (g *Gate) peerEnded(reason string) {
 		return h.pollLocked()
 	})
 	h := g.lock()
-	g.tellLost(h)
-	h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
+	h.loseTo(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	h.unlock()
 }
 
@@ -111,11 +120,7 @@ func (g *Gate) lost(e roster.Event) {
 		return
 	}
 	// Links that are being made may hold messages that the peer has sent before its death.
-	retryUntil(retireLimit, func() bool {
-		h := g.lock()
-		defer h.unlock()
-		return !h.linksUnderway()
-	})
+	retryUntil(retireLimit, func() bool { return !g.holds((*lockedGate).linksUnderway) })
 	g.peerEnded(e.Reason)
 }
 
@@ -149,8 +154,7 @@ func (g *Gate) exclude() {
 		return h.endErr != nil || h.flow.NotesSent()
 	})
 	h := g.lock()
-	g.tellLost(h)
-	h.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
+	h.loseTo(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
 	h.unlock()
 }
 

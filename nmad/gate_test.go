@@ -27,7 +27,7 @@ type pair struct {
 }
 
 // wide are bounds that no test reaches by accident.
-var wide = bounds{window: 1 << 20, records: 1 << 10, peerWindow: 1 << 20, peerRecords: 1 << 10}
+var wide = bounds{Bounds: flow.Bounds{Window: 1 << 20, Records: 1 << 10, PeerWindow: 1 << 20, PeerRecords: 1 << 10}}
 
 // newPair makes a pair of gates; more is one for each further rail.
 func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {

@@ -40,7 +40,7 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanCard+flow.LoanBody)))
 	f.Add(packet(driver.Header{Kind: flow.KindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
+		b := bounds{Bounds: flow.Bounds{Window: 2000, Records: 3, PeerWindow: 2000, PeerRecords: 3}}
 		p := newPair(simnet.Options{}, b, simnet.Options{})
 		g := p.gates[1]
 		guard := bytes.Repeat([]byte{0xcc}, 300)
@@ -68,7 +68,7 @@ func FuzzPackets(f *testing.F) {
 			p.links[0].Push(body)
 			script = script[len(body):]
 			g.poll()
-			if g.locked.flow.Ledger().Taken > b.window || g.locked.flow.Ledger().Announced > g.locked.flow.Ledger().Records || g.locked.flow.Stats.UnexpectedBytes > uint64(b.window) {
+			if g.locked.flow.Ledger().Taken > b.Window || g.locked.flow.Ledger().Announced > g.locked.flow.Ledger().Records || g.locked.flow.Stats.UnexpectedBytes > uint64(b.Window) {
 				if g.locked.endErr == nil {
 					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Announced, g.locked.flow.Stats.UnexpectedBytes)
 				}

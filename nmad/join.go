@@ -34,7 +34,7 @@ func Join(ctx context.Context) (s *Session, err error) {
 type joinState struct {
 	mu     sync.Mutex
 	stage  joinStage
-	socket net.Listener // rank 0: what EnvRendezvousFD has named; nil: not yet read, or none
+	socket net.Listener // rank 0: what EnvRendezvousFD has named; nil before it was read, or if there is none
 }
 
 type joinStage uint8

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,15 +33,14 @@ type linker struct {
 	acceptors sync.WaitGroup // goroutines that accept
 	stopped   sync.Once
 
-	mu      sync.Mutex // guards the fields below
-	lost    *PeerError // why the first gate has ended; nil before
-	refused error      // why the last Accept has failed; nil before
+	lost    atomic.Pointer[PeerError] // why the first gate has ended; nil before. noteLost writes it
+	refused atomic.Pointer[error]     // why the last Accept has failed; acceptors write it
 }
 
 // dialsAtOnce is the largest number of gates that a process dials at once.
 const dialsAtOnce = 16
 
-// Pauses of a dialler that has got the answer LATER, before it dials again: the first, and the longest one.
+// Pauses of a dialer that has got the answer LATER, before it dials again: the first, and the longest one.
 const (
 	firstAsk = 20 * time.Millisecond
 	lastAsk  = time.Second
@@ -54,6 +54,7 @@ const dialTries = 4
 func newLinker(limit time.Duration) *linker {
 	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), changes: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.refused.Store(new(error))
 	return l
 }
 
@@ -123,19 +124,8 @@ func (lk *linker) changed() {
 
 // noteLost notes that a gate has ended, for linkAll; the first one counts.
 func (lk *linker) noteLost(why *PeerError) {
-	lk.mu.Lock()
-	if lk.lost == nil {
-		lk.lost = why
-	}
-	lk.mu.Unlock()
+	lk.lost.CompareAndSwap(nil, why)
 	lk.changed()
-}
-
-// state returns why the first gate has ended, and why the last Accept has failed; nil if that has not happened.
-func (lk *linker) state() (lost *PeerError, refused error) {
-	lk.mu.Lock()
-	defer lk.mu.Unlock()
-	return lk.lost, lk.refused
 }
 
 // acceptAll starts to accept links of all rails.
@@ -151,9 +141,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	for {
 		rank, link, err := end.Accept(l.ctx)
 		if err != nil {
-			l.mu.Lock()
-			l.refused = err
-			l.mu.Unlock()
+			l.refused.Store(&err)
 			if !pause(l.ctx, 10*time.Millisecond) || errors.Is(err, driver.ErrClosed) {
 				return
 			}
@@ -168,7 +156,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 }
 
 // welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the
-// first rail it also tells the dialler what becomes of the link, and after YES waits for the other rails and attaches
+// first rail it also tells the dialer what becomes of the link, and after YES waits for the other rails and attaches
 // all of them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
@@ -198,7 +186,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	for err == nil {
 		h := g.lock()
 		gone := h.endErr != nil || h.stage != accepting
-		ready := !gone && h.allAccepted()
+		ready := !gone && !slices.Contains(h.accepted, nil)
 		rails := h.accepted
 		h.unlock()
 		if ready && d.attach(g, accepting, rails) {
@@ -213,7 +201,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	d.giveUp(g, accepting, err)
 }
 
-// asked receives the dialler's packet, waits until the domain is open for which the link is, and returns the domain and
+// asked receives the dialer's packet, waits until the domain is open for which the link is, and returns the domain and
 // its gate. g is nil if the domain was closed.
 func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Domain, g *Gate, err error) {
 	h, err := hear(ctx, link, linkAsk, linkAsk)
@@ -370,12 +358,12 @@ func mayPass(err error) bool {
 	return false
 }
 
-// ask sends the dialler's packet: the link leads from a domain of this process to one of the peer.
+// ask sends the dialer's packet: the link leads from a domain of this process to one of the peer.
 func ask(ctx context.Context, link driver.Link, from, to int) error {
 	return sendLinkPart(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
 }
 
-// sendLinkPart sends a packet LINK: that of the dialler, or the answer.
+// sendLinkPart sends a packet LINK: that of the dialer, or the answer.
 func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error {
 	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {
@@ -441,8 +429,7 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	}
 	if err := d.install(g); err != nil {
 		h := g.lock()
-		g.tellLost(h)
-		h.fail(peerFailure(g.rank, err))
+		h.loseTo(peerFailure(g.rank, err))
 		h.unlock()
 	}
 	linker.changed()
@@ -459,7 +446,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 		h.unlock()
 	}
 	for {
-		if lost, _ := s.linker.state(); lost != nil {
+		if lost := s.linker.lost.Load(); lost != nil {
 			if job.Err() != nil {
 				return fmt.Errorf("%w (%v)", context.Cause(job), lost)
 			}
@@ -475,8 +462,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 		case <-ctx.Done():
 			s.linker.cancel()
 			s.linker.acceptors.Wait()
-			_, refused := s.linker.state()
-			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), refused)
+			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), *s.linker.refused.Load())
 		}
 	}
 }
@@ -484,14 +470,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 // allLinked reports whether all gates of domain 0 have their links.
 func (s *Session) allLinked() bool {
 	for rank := range s.job.gates {
-		g := s.job.gates.at(rank)
-		if g == nil {
-			return false
-		}
-		h := g.lock()
-		there := h.linked()
-		h.unlock()
-		if !there {
+		if g := s.job.gates.at(rank); g == nil || !g.holds((*lockedGate).linked) {
 			return false
 		}
 	}
@@ -504,7 +483,7 @@ func (s *Session) allLinked() bool {
 // before each reads what the other has written. So one of the two sees that links are needed.
 func (d *Domain) linkWaiting() {
 	waits := !d.any.Empty()
-	for _, c := range d.openContexts() {
+	for _, c := range d.contexts.All() {
 		waits = waits || !c.any.Empty()
 	}
 	if waits {

@@ -26,11 +26,11 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// On each rail the dialler sends the first packet (LINK), which says from which domain to which domain the link leads.
+// On each rail the dialer sends the first packet (LINK), which says from which domain to which domain the link leads.
 // If the accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So
 // the accepting side decides what becomes of the first rail, and answers in its first packet:
 //
-//	YES     it takes the link, and the dialler may dial the other rails
+//	YES     it takes the link, and the dialer may dial the other rails
 //	LATER   it dials itself, and its rank is the lower one, so its own link will be taken; or it has links already
 //	NEVER   the gate has ended, or its domain is closed or closing
 //
@@ -61,7 +61,7 @@ const (
 	linkYes   = iota // answer YES
 	linkLater        // answer LATER
 	linkNever        // answer NEVER
-	linkAsk          // the dialler's packet
+	linkAsk          // the dialer's packet
 )
 
 // linked reports whether the gate has its links.
@@ -77,9 +77,7 @@ func (h *lockedGate) linksUnderway() bool {
 
 // isDialling reports whether this side still dials the links. It takes the lock.
 func (g *Gate) isDialling() bool {
-	h := g.lock()
-	defer h.unlock()
-	return h.endErr == nil && h.stage == dialling
+	return g.holds(func(h *lockedGate) bool { return h.endErr == nil && h.stage == dialling })
 }
 
 // wantLinks starts to make links, unless that was done before.
@@ -129,16 +127,6 @@ func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
 		return false
 	}
 	h.accepted[rail] = link
-	return true
-}
-
-// allAccepted reports whether all rails have come.
-func (h *lockedGate) allAccepted() bool {
-	for _, link := range h.accepted {
-		if link == nil {
-			return false
-		}
-	}
 	return true
 }
 
@@ -200,7 +188,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// unlinkedLink is the link of a gate that has no links yet: nothing comes over it, and it has no room. The first send
+// unlinkedLink is the link, for each rail, of a gate that has no links yet: nothing comes over it, and it has no room. The first send
 // over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
 // Descriptor.
 type unlinkedLink struct {

@@ -75,6 +75,13 @@ func (g *Gate) lock() *lockedGate {
 	return &g.locked
 }
 
+// holds reports whether a predicate holds under the lock, for which it spins.
+func (g *Gate) holds(predicate func(*lockedGate) bool) bool {
+	h := g.lock()
+	defer h.unlock()
+	return predicate(h)
+}
+
 // tryLock takes the lock if it is free; else it returns nil.
 func (g *Gate) tryLock() *lockedGate {
 	if !g.mu.TryLock() {

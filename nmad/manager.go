@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -21,7 +22,7 @@ import (
 //
 //	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
 //
-// A manager takes a process once: there is no way back.
+// A manager takes a process into its job once: no transition leads back.
 type managed struct {
 	manager.Manager
 	stage managedStage
@@ -38,8 +39,8 @@ const (
 // startedBy is the manager of this process, found once.
 var startedBy struct {
 	mu    sync.Mutex
-	found chan struct{} // closed once what follows is known; nil: it was not looked for
-	m     *managed      // nil: none
+	found chan struct{} // closed once the fields below are known; nil before findManager was started
+	m     *managed      // nil if this process has no manager
 	err   error
 }
 
@@ -144,9 +145,7 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	if err := cfg.check(); err != nil {
 		return err // a wrong configuration: waiting for rank 0 would not help
 	}
-	if cfg.startTimeout = cfg.Timeout; cfg.startTimeout == 0 {
-		cfg.startTimeout = meetLimit
-	}
+	cfg.startTimeout = cmp.Or(cfg.Timeout, meetLimit)
 	ctx, stop := limit.Context(ctx, cfg.startTimeout)
 	defer stop()
 	host, l, err := manager.MeetByName(ctx, cfg.Rank, cfg.Rendezvous, os.Getenv(EnvIface))
@@ -272,15 +271,6 @@ func toldPresence() (*presence.Teller, error) {
 	}
 	to.teller = teller
 	return teller, os.Unsetenv(EnvPresenceFD)
-}
-
-// tellLost tells the launcher that the peer is lost. The caller ends the gate afterwards: so the launcher knows before
-// any call of the program fails because of it. If the gate has ended, tellLost does nothing.
-func (g *Gate) tellLost(h *lockedGate) {
-	if h.endErr == nil && g.domain.valid() {
-		g.domain.s.peerLost.Store(true)
-		g.domain.s.cfg.presence.Tell(presence.Lost)
-	}
 }
 
 // Launcher says what has started this process, as far as its environment tells.

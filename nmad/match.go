@@ -10,7 +10,7 @@ import (
 // are set in Mask. The zero Match takes any message that was sent without a context.
 type Match struct {
 	Tag, Mask uint64
-	Context   *Context // nil: messages that were sent without a context
+	Context   *Context // nil stands for the messages that were sent without a context
 }
 
 // Tag returns a Match for exactly that tag.
@@ -40,7 +40,7 @@ func (h *lockedGate) join(any *match.Any[flow.Request]) {
 // the protocol. A thread that posts one never waits for the lock of a gate: it leaves the gate's part of the work in
 // the inbox.
 
-// startAny begins a receive, or a probe, from any source in a context (nil: in none).
+// startAny begins a receive, or a probe, from any source in a context, or in none if that is nil.
 func (d *Domain) startAny(r *Request, in *Context) {
 	x, any := r.useRare(), in.anyIn(d)
 	x.Anywhere, x.domain, x.any = true, d, any

@@ -1,9 +1,10 @@
 package nmad
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/internal/shelf"
 )
 
 // EventKind is a kind of event. Monitor takes a set of kinds, joined by |.
@@ -27,9 +28,9 @@ type Event struct {
 
 // monitors is the list of the monitors of a session. Safe for concurrent use.
 type monitors struct {
-	kinds atomic.Uint32              // all EventKinds that any monitor wants; every gate reads it
-	mu    sync.Mutex                 // serializes changes
-	list  atomic.Pointer[[]*monitor] // nil if there are none; the slice that it points to does not change
+	kinds atomic.Uint32 // all EventKinds that any monitor wants; every gate reads it
+	mu    sync.Mutex    // serializes changes
+	list  shelf.Snapshot[*monitor]
 }
 
 type monitor struct {
@@ -46,35 +47,27 @@ func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 		return func() {}
 	}
 	m := &monitor{kinds, f}
-	s.monitors.change(func(l []*monitor) []*monitor { return append(l, m) })
+	s.monitors.change(func(list *shelf.Snapshot[*monitor]) { list.Add(m) })
 	return func() {
-		s.monitors.change(func(l []*monitor) []*monitor {
-			return slices.DeleteFunc(l, func(x *monitor) bool { return x == m })
+		s.monitors.change(func(list *shelf.Snapshot[*monitor]) {
+			list.Delete(func(x *monitor) bool { return x == m })
 		})
 	}
 }
 
-func (ms *monitors) all() []*monitor {
-	if l := ms.list.Load(); l != nil {
-		return *l
-	}
-	return nil
-}
-
-func (ms *monitors) change(how func([]*monitor) []*monitor) {
+func (ms *monitors) change(how func(*shelf.Snapshot[*monitor])) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	list := how(slices.Clone(ms.all()))
+	how(&ms.list)
 	kinds := EventKind(0)
-	for _, m := range list {
+	for _, m := range ms.list.All() {
 		kinds |= m.kinds
 	}
-	ms.list.Store(&list)
 	ms.kinds.Store(uint32(kinds))
 }
 
 func (ms *monitors) tell(e Event) {
-	for _, m := range ms.all() {
+	for _, m := range ms.list.All() {
 		if m.kinds&e.Kind != 0 {
 			m.f(e)
 		}

@@ -205,14 +205,11 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		}
 		c.Data.Set(b.bytes())
 	}
-	if op.Sync {
-		x.Until = flow.Received
-	}
-	x.Priority, x.onDone = op.Priority, op.Done
+	x.Sync, x.Priority, x.onDone = op.Sync, op.Priority, op.Done
 	r.setQueue(x, op.Queue)
 }
 
-// setQueue sets the completion queue of r; nil: none.
+// setQueue sets the completion queue of r, which may be nil.
 func (r *Request) setQueue(x *rare, q *Queue) {
 	if x.queue = q; q != nil {
 		q.moves(r.gate.waitEngine)

@@ -1,11 +1,11 @@
 package nmad
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -29,7 +29,7 @@ type owner struct {
 	engine      *pioman.Engine                // moves the private domains of the owner
 	domains     atomic.Int32                  // number of open domains; written under ownerList.mu
 	otherEngine atomic.Pointer[pioman.Engine] // an engine that polls of engine also poll, by task; nil if there is none. The owner writes it
-	hooked      bool                          // whether hooks poll otherEngine, as alsoPoll has seen it; the owner's
+	hooked      bool                          // hooks poll otherEngine, as alsoPoll has seen it; the owner's
 	task        pioman.Task                   // polls otherEngine; a task of engine
 	poll        pioman.Handler                // the function of task
 	emptyLooks  uint                          // number of looks that have found nothing; the owner's
@@ -42,8 +42,8 @@ const turnEvery = 8
 
 // ownerList is the list of the owners of the process. Safe for concurrent use.
 type ownerList struct {
-	mu  sync.Mutex               // serializes changes
-	all atomic.Pointer[[]owning] // nil if there are none; the slice that it points to does not change
+	mu  sync.Mutex // serializes changes
+	all shelf.Snapshot[owning]
 }
 
 // owning is an owner and its thread.
@@ -55,7 +55,8 @@ type owning struct {
 // owners has all owners of this process.
 var owners ownerList
 
-// join makes the caller the owner of one more domain. shared says whether other processes use its CPUs.
+// join makes the caller the owner of one more domain. shared reports whether other
+// processes use its CPUs.
 func (list *ownerList) join(shared bool) *owner {
 	list.mu.Lock()
 	defer list.mu.Unlock()
@@ -63,12 +64,7 @@ func (list *ownerList) join(shared bool) *owner {
 	if o == nil {
 		o = &owner{engine: pioman.New(pioman.Config{SharedCPUs: shared})}
 		o.poll = o.pollOther
-		var all []owning
-		if old := list.all.Load(); old != nil {
-			all = slices.Clone(*old)
-		}
-		all = append(all, owning{asm.GoID(), o})
-		list.all.Store(&all)
+		list.all.Add(owning{asm.GoID(), o})
 	}
 	o.domains.Add(1)
 	return o
@@ -79,11 +75,7 @@ func (list *ownerList) leave(o *owner) {
 	list.mu.Lock()
 	last := o.domains.Add(-1) == 0
 	if last {
-		var left *[]owning
-		if all := slices.DeleteFunc(slices.Clone(*list.all.Load()), func(x owning) bool { return x.owner == o }); len(all) > 0 {
-			left = &all
-		}
-		list.all.Store(left)
+		list.all.Delete(func(x owning) bool { return x.owner == o })
 	}
 	list.mu.Unlock()
 	if last {
@@ -94,8 +86,8 @@ func (list *ownerList) leave(o *owner) {
 // caller returns the owner that the calling thread is; nil if it has no private domain. It costs one load if no thread
 // has any.
 func (list *ownerList) caller() *owner {
-	if all := list.all.Load(); all != nil {
-		return callerAmong(*all)
+	if all := list.all.All(); all != nil {
+		return callerAmong(all)
 	}
 	return nil
 }
@@ -178,8 +170,8 @@ func (o *owner) withSession(s *Session) {
 	}
 }
 
-// alsoPoll makes polls of the owner's engine also poll e; nil: no other engine. If hooks poll e, a sleeper in the
-// owner's engine need not wake for it now and then.
+// alsoPoll makes polls of the owner's engine also poll e, or no other engine if e is nil. If hooks poll e, a sleeper in
+// the owner's engine need not wake for it now and then.
 func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
 	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail

@@ -80,8 +80,8 @@ func TestOwnerMovesAll(t *testing.T) {
 	t.Run("without sleep", func(t *testing.T) {
 		ownersMoveAll(t, shm.Driver{}, func(c *Config) { c.Spin = time.Minute })
 	})
-	if all := owners.all.Load(); all != nil {
-		t.Errorf("%d owners are left", len(*all))
+	if all := owners.all.All(); all != nil {
+		t.Errorf("%d owners are left", len(all))
 	}
 }
 

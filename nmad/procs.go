@@ -17,7 +17,7 @@ import (
 var spareProc struct {
 	mu       sync.Mutex
 	sessions int
-	lower    func() // nil: there were more Ps than one
+	lower    func() // takes the second P away; nil if there were more Ps than one
 }
 
 // takeSpareProc is called when a session begins to open, and leaveSpareProc when it has ended.

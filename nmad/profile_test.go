@@ -118,7 +118,7 @@ func TestSampleLeavesWhatIsSet(t *testing.T) {
 		}
 	})
 	for _, text := range []string{"", "7", `{"rails": {"tcp": {"eager": -1}}}`, `{"rails": {"tcp": {"eager": 1, "bandwidth": 1e300}}}`} {
-		if _, err := readBrief([]byte(text)); !errors.Is(err, ErrProtocol) {
+		if _, err := readProfile([]byte(text)); !errors.Is(err, ErrProtocol) {
 			t.Errorf("%q: %v, want ErrProtocol", text, err)
 		}
 	}

@@ -229,8 +229,7 @@ func (h *lockedGate) receive(waiter *Request) bool {
 		body, ok, err := h.link.Recv(head)
 		h.relockLists(0)
 		if err != nil {
-			h.g.tellLost(h)
-			h.fail(h.g.rails[0].failure(err))
+			h.loseTo(h.g.rails[0].failure(err))
 			return true
 		}
 		if !ok {

@@ -117,7 +117,7 @@ func (h *lockedGate) rendezvousRows() (rows []Protocol) {
 	return rows
 }
 
-// railNames lists the names of some rails; nil: of all.
+// railNames lists the names of the rails in some, or of all if that is nil.
 func (h *lockedGate) railNames(some []bool) string {
 	var names []string
 	for i := range h.g.rails {

@@ -120,7 +120,7 @@ func TestEagerRows(t *testing.T) {
 // What Exceptions says of synchronous sends, of memory that is used up, and of company, is what happens.
 func TestExceptionsAreKept(t *testing.T) {
 	for _, name := range strategy.Names() {
-		p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, bounds{window: 9000, records: 10, peerWindow: 9000, peerRecords: 10})
+		p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, bounds{Bounds: flow.Bounds{Window: 9000, Records: 10, PeerWindow: 9000, PeerRecords: 10}})
 		g := p.gates[0]
 		g.locked.flow.Strategy, _ = strategy.Lookup(name)
 		told := map[string]Exception{}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/pioman"
@@ -24,7 +24,7 @@ type Queue struct {
 	list  requestQueue    // requests that are done
 	count int             // length of list
 
-	explicit atomic.Pointer[[]*pioman.Engine] // engines of explicit domains whose requests come here; changed under mu
+	explicit shelf.Snapshot[*pioman.Engine] // engines of explicit domains whose requests come here; changed under mu
 
 	some pioman.Completion // put sets its bit bitDone when it has added to list; Wait clears the bit
 }
@@ -96,13 +96,13 @@ func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: rank %d: %w", q.session.cfg.Rank, ErrClosed)
 		}
 		var err error
-		e, engines := waitsIn(q.session.cfg.Engine), q.explicit.Load()
-		if engines == nil || len(*engines) == 1 && (*engines)[0] == e {
+		e, engines := waitsIn(q.session.cfg.Engine), q.explicit.All()
+		if len(engines) == 0 || len(engines) == 1 && engines[0] == e {
 			if err = q.some.WaitContext(ctx, e, bitDone); e != q.session.cfg.Engine && errors.Is(err, pioman.ErrClosed) {
 				err = nil // the last private domain of the caller was closed meanwhile
 			}
 		} else {
-			err = q.poll(ctx, e, *engines)
+			err = q.poll(ctx, e, engines)
 		}
 		waiters.remove(q)
 		if err != nil {
@@ -118,13 +118,8 @@ func (q *Queue) moves(e *pioman.Engine) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var all []*pioman.Engine
-	if old := q.explicit.Load(); old != nil {
-		all = *old
-	}
-	if !slices.Contains(all, e) {
-		all = append(slices.Clone(all), e)
-		q.explicit.Store(&all)
+	if !slices.Contains(q.explicit.All(), e) {
+		q.explicit.Add(e)
 	}
 }
 

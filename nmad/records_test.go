@@ -13,7 +13,7 @@ import (
 )
 
 // scarce are bounds with two records, and credit for two short messages.
-var scarce = bounds{window: 400, records: 2, peerWindow: 400, peerRecords: 2}
+var scarce = bounds{Bounds: flow.Bounds{Window: 400, Records: 2, PeerWindow: 400, PeerRecords: 2}}
 
 // TestYoungestFirst: many more messages than records wait, and the receiver wants the youngest,
 // in each way in which it can say so, before or after they were sent.

@@ -18,7 +18,7 @@ import (
 //	   | listen, or notifyOwner, under mu
 //	NotifyOwner --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
 //
-// State becomes Ended in three places: as a rule in the flow (finish); in lockedGate.tellEnd, for a request that the
+// State becomes Ended in three places: as a rule in the flow (flow.Flow.Finish); in lockedGate.tellEnd, for a request that the
 // flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a send that
 // was never under way.
 //
@@ -57,8 +57,8 @@ type rare struct {
 	began    int64                    // cycle counter at its start, if a trace is recorded; else 0
 }
 
-// setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. probe says
-// whether r leaves the message where it is.
+// setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. With probe, r
+// leaves the message where it is.
 func (ra *rare) setWild(r *Request, mask uint64, probe bool) {
 	ra.pattern = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
 	ra.Wild.Set(&r.core.Entry, mask, probe)
@@ -108,8 +108,8 @@ func (r *Request) claimSlow() error {
 	return nil
 }
 
-// prepare sets up a request that was claimed for an operation at a gate, in a context (nil: in none). notify says how
-// its owner learns of the end.
+// prepare sets up a request that was claimed for an operation at a gate, in a context, or in none if that is nil. notify
+// is how its owner learns of the end.
 func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, notify flow.Notify) {
 	c := &r.core
 	if c.UsesRare {

@@ -74,7 +74,8 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	}
 	g.applyProfile(p)
 	var r Request
-	if err := m.send(&r, sampleEnd, p.brief()); err != nil {
+	text, _ := json.Marshal(p) // numbers and names: it cannot fail
+	if err := m.send(&r, sampleEnd, text); err != nil {
 		return nil, err
 	}
 	return p, r.WaitContext(ctx)
@@ -99,17 +100,6 @@ func (sm sampler) rails(ctx context.Context) (*Profile, error) {
 		p.Rails[sm.g.rails[i].name] = rail
 	}
 	return p, nil
-}
-
-// brief encodes the profile without the points, for the other process.
-func (pf *Profile) brief() []byte {
-	b := Profile{Rails: map[string]Rail{}}
-	for name, r := range pf.Rails {
-		r.Points = nil
-		b.Rails[name] = r
-	}
-	text, _ := json.Marshal(b) // numbers and names: it cannot fail
-	return text
 }
 
 // eagerly measures messages up to the longest one that can go eagerly.
@@ -274,7 +264,7 @@ func (sm sampler) echo(ctx context.Context) (*Profile, error) {
 	for {
 		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
-			return readBrief(buf[i][:in[i].Len()])
+			return readProfile(buf[i][:in[i].Len()])
 		}
 		if err == nil {
 			err = sm.send(&out, in[i].Tag(), buf[i][:in[i].Len()])
@@ -291,8 +281,8 @@ func (sm sampler) echo(ctx context.Context) (*Profile, error) {
 	}
 }
 
-// readBrief decodes what brief has encoded. The text comes from a peer, so readBrief checks it; errors are ErrProtocol.
-func readBrief(text []byte) (*Profile, error) {
+// readProfile decodes the profile that the other side has sent. Errors are ErrProtocol.
+func readProfile(text []byte) (*Profile, error) {
 	var p Profile
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, fmt.Errorf("%w: what was measured: %w", ErrProtocol, err)

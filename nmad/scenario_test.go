@@ -121,7 +121,7 @@ func (sc *scenario) reset(a args) {
 			Rate: int(a.or(fmt.Sprint("rate", i), a.or("rate", 0))), Syscalls: a.or("batch", 0) != 0, // packets that leave together take one call
 		}
 	}
-	sc.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
+	sc.p = newPair(rails[0], bounds{Bounds: flow.Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records}}, rails[1:]...)
 	sc.reqs, sc.data, sc.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
 	sc.msgs = map[string]*Message{}
 	for i := range sc.sess {

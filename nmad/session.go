@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -142,7 +144,7 @@ func (s *Session) openJob() (err error) {
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := roster.Card{
-		PID: os.Getpid(), StartTime: roster.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
+		PID: os.Getpid(), StartTime: process.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker
@@ -181,7 +183,7 @@ func (s *Session) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	return control.Ready(ctx)
+	return control.Ready()
 }
 
 // checkCards checks that all processes have the same drivers, Config.Heartbeat and Config.Link as the rank own.
@@ -257,10 +259,7 @@ func (s *Session) nameOf(rank int) string {
 
 // ownName returns the name of this host that the card tells the other processes; "" if it is not known.
 func ownName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
+	name, _ := os.Hostname()
 	return name[:min(len(name), roster.MaxName)]
 }
 
@@ -270,11 +269,8 @@ func (s *Session) Host() string {
 	if !s.valid() || s.cfg.Size == 1 {
 		return loopbackHost
 	}
-	host, _, err := net.SplitHostPort(s.cfg.listen[0])
-	if err != nil || host == "" {
-		return loopbackHost
-	}
-	return host
+	host, _, _ := net.SplitHostPort(s.cfg.listen[0])
+	return cmp.Or(host, loopbackHost)
 }
 
 // The methods below are those of domain 0.

@@ -124,7 +124,9 @@ func (s *Session) leave(all []*Domain, own *owner, announce func()) error {
 		}
 	}
 	for _, d := range all {
-		d.sayBye()
+		for g := range d.all {
+			g.sayBye()
+		}
 	}
 	announce()
 	wait((*lockedGate).peerKnows)
@@ -139,7 +141,11 @@ func (s *Session) leave(all []*Domain, own *owner, announce func()) error {
 func polled(all []*Domain, holds func(*lockedGate) bool) bool {
 	held := true
 	for _, d := range all {
-		held = d.polled(holds) && held
+		for g := range d.all {
+			h := g.lock()
+			held = holds(h) && held
+			h.pollLocked()
+		}
 	}
 	return held
 }

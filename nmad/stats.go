@@ -36,24 +36,11 @@ type RailStats struct {
 // add adds the counters of t.
 func (st *Stats) add(t Stats) {
 	peak := max(st.UnexpectedPeak, t.UnexpectedPeak)
-	more := t.counters()
-	for i, n := range st.counters() {
-		*n += *more[i]
+	sums := st.counters()
+	for i, n := range t.counters() {
+		sums[i] += n
 	}
 	st.UnexpectedPeak = peak
-}
-
-// counters returns the addresses of all counters.
-func (st *Stats) counters() []*uint64 {
-	all := []*uint64{
-		&st.Offloaded, &st.Links, &st.Sends, &st.Recvs, &st.Rendezvous, &st.Starved, &st.Loaned, &st.Borrowed, &st.Unexpected,
-		&st.Credits, &st.Aggregates, &st.Aggregated, &st.BytesSent, &st.BytesReceived, &st.UnexpectedBytes, &st.UnexpectedPeak,
-	}
-	for i := range st.Rails {
-		r := &st.Rails[i]
-		all = append(all, &r.BytesSent, &r.BytesReceived, &r.ChunksSent, &r.ChunksReceived)
-	}
-	return all
 }
 
 // Stats returns the gate's counters. It takes the gate's lock for a moment.

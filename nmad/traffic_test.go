@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"pgregory.net/rapid"
@@ -145,7 +146,7 @@ func TestTrafficModel(t *testing.T) {
 		}
 		window := rapid.SampledFrom([]int64{0, 1, 200, 1000, 1 << 20}).Draw(t, "window")
 		records := rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "records")
-		x := &traffic{p: newPair(opt, bounds{window: window, records: records, peerWindow: window, peerRecords: records})}
+		x := &traffic{p: newPair(opt, bounds{Bounds: flow.Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records}})}
 		for _, g := range x.p.gates {
 			g.locked.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
 		}

@@ -89,7 +89,7 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	if m.state.Load() != copied {
 		return false
 	}
-	if m.stream.Broken() && !h.takeBack(l, m) {
+	if m.stream.Broken() && !h.takeBack(m) {
 		return false
 	}
 	if m.bufferKept {
@@ -118,7 +118,7 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 
 // takeBack reports whether the link has given back the buffer of a copied chunk of a failed stream. A buffer that the
 // link keeps does not count in due, as the holder of the lock would try again at once.
-func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
+func (h *lockedGate) takeBack(m *transfer) bool {
 	if m.takeBack == nil {
 		return true
 	}

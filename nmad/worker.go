@@ -203,8 +203,8 @@ type workerSend struct {
 	room  int64  // bytes that the message takes of worker.room
 }
 
-// send is Gate.Send, in a context (nil: in none). If the send buffer has room, send copies the message there and
-// returns. Otherwise the caller sleeps until its message was sent.
+// send is Gate.Send, in a context, or in none if that is nil. If the send buffer has room, send copies the message
+// there and returns. Otherwise the caller sleeps until its message was sent.
 func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	if late := g.lateError.Load(); late != nil && g.lateError.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -53,7 +54,7 @@ func (idle *idleState) wakeUp() bool {
 // beginWaking sets isWaking. It returns false if a spare is on its way already; otherwise the caller wakes one.
 func (idle *idleState) beginWaking() bool { return idle.set(isWaking) }
 
-// set sets a bit, and tells whether it was clear.
+// set sets a bit, and reports whether it was clear.
 func (idle *idleState) set(bit uint32) bool {
 	return idle.word.Load()&bit == 0 && idle.word.Or(bit)&bit == 0
 }
@@ -64,7 +65,7 @@ func (idle *idleState) arrive() { idle.word.And(^uint32(isWaking)) }
 // kick sets isKicked. It is a barrier, as arrive is.
 func (idle *idleState) kick() { idle.word.Or(isKicked) }
 
-// takeKick clears isKicked, and tells whether it was set.
+// takeKick clears isKicked, and reports whether it was set.
 func (idle *idleState) takeKick() bool { return idle.word.And(^uint32(isKicked))&isKicked != 0 }
 
 // push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.
@@ -103,14 +104,12 @@ func (idle *idleState) pop() (l *lwp) {
 func (idle *idleState) remove(l *lwp) bool {
 	idle.mu.Lock()
 	defer idle.mu.Unlock()
-	for i, x := range idle.spares {
-		if x == l {
-			idle.spares = append(idle.spares[:i], idle.spares[i+1:]...)
-			idle.lowWater = min(idle.lowWater, len(idle.spares))
-			return true
-		}
+	i := slices.Index(idle.spares, l)
+	if i >= 0 {
+		idle.spares = slices.Delete(idle.spares, i, i+1)
+		idle.lowWater = min(idle.lowWater, len(idle.spares))
 	}
-	return false
+	return i >= 0
 }
 
 // surplus reports whether there are more spares than a VP keeps.
@@ -120,7 +119,7 @@ func (idle *idleState) surplus() bool {
 	return len(idle.spares) > spareLWPs
 }
 
-// trim ends spares that the VP has not needed since the last call, and keeps spareLWPs. It tells whether
+// trim ends spares that the VP has not needed since the last call, and keeps spareLWPs. It reports whether
 // more than spareLWPs are left.
 func (idle *idleState) trim() (more bool) {
 	idle.mu.Lock()

@@ -33,6 +33,15 @@ func (l *List[T]) First() *T { return l.first.element() }
 // Last returns the youngest element; nil: there is none.
 func (l *List[T]) Last() *T { return l.last.element() }
 
+// Pop takes out the oldest element; nil: there is none.
+func (l *List[T]) Pop() *T {
+	x := l.First()
+	if x != nil {
+		l.Remove(l.first)
+	}
+	return x
+}
+
 // Push adds x, whose node is n and in no list, at the end.
 func (l *List[T]) Push(n *Node[T], x *T) {
 	n.of, n.prev, n.next = x, l.last, nil

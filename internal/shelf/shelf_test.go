@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -154,5 +155,70 @@ func TestList(t *testing.T) {
 		l.Remove(&want[len(want)-1].node)
 		want = want[:len(want)-1]
 		check()
+	}
+}
+
+// TestPop: the elements come out in the order in which they went in.
+func TestPop(t *testing.T) {
+	type thing struct{ node Node[thing] }
+	var l List[thing]
+	var want []*thing
+	for range 5 {
+		x := &thing{}
+		want = append(want, x)
+		l.Push(&x.node, x)
+	}
+	for i, x := range want {
+		if got := l.Pop(); got != x {
+			t.Errorf("element %d is another one", i)
+		}
+	}
+	if l.Pop() != nil || !l.Empty() {
+		t.Error("an empty list has an element")
+	}
+}
+
+// TestSpares: what was put last comes out first, and an empty list makes new objects.
+func TestSpares(t *testing.T) {
+	var s Spares[int]
+	x, y := s.Get(), s.Get()
+	if x == y || s.Len() != 0 {
+		t.Fatal("an empty list has an object")
+	}
+	s.Put(x)
+	s.Put(y)
+	if n, a, b := s.Len(), s.Get(), s.Get(); n != 2 || a != y || b != x || s.Len() != 0 {
+		t.Errorf("%d objects, not in the expected order", n)
+	}
+	if n := testing.AllocsPerRun(100, func() { s.Put(x); s.Get() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSnapshot: a change does not show in what readers have got before.
+func TestSnapshot(t *testing.T) {
+	var s Snapshot[int]
+	var seen [][]int
+	var want []string
+	look := func() {
+		seen = append(seen, s.All())
+		want = append(want, fmt.Sprint(s.All()))
+	}
+	look()
+	for i := range 20 {
+		s.Add(i)
+		look()
+		if i%3 == 0 {
+			s.Delete(func(x int) bool { return x == i-1 || x == i })
+			look()
+		}
+	}
+	for i, x := range seen {
+		if got := fmt.Sprint(x); got != want[i] {
+			t.Errorf("what was %s is now %s", want[i], got)
+		}
+	}
+	if s.Delete(func(int) bool { return true }); s.All() != nil || want[len(want)-1] != "[1 4 7 10 13 16 19]" {
+		t.Errorf("at the end %v, before %s", s.All(), want[len(want)-1])
 	}
 }

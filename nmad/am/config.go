@@ -12,10 +12,10 @@ import (
 // Config says what a world is like. The zero value is right for most.
 type Config struct {
 	// Mask says how often a thread that polls its own domain also polls the others that are not Private: at each poll
-	// whose count has none of these bits, so at each 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. EachPoll: at
-	// each poll. 0: at each 512th poll all of them, and at each second poll those that no thread has polled as its own
-	// for 0.1 ms, because their threads compute. So their messages wait little longer than those of the first domain,
-	// and a domain that has a thread which polls it stays that thread's.
+	// whose count has none of these bits, so at each 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. EachPoll
+	// stands for each poll. With 0 the thread polls all of them at each 512th poll, and at each second poll those that
+	// no thread has polled as its own for 0.1 ms, because their threads compute. So their messages wait little longer
+	// than those of the first domain, and a domain that has a thread which polls it stays that thread's.
 	Mask uint64
 
 	// Window is how many requests of a domain to a peer may be under way: sent, and not known to be handled. A power
@@ -33,11 +33,12 @@ type Config struct {
 	Budget int
 
 	// OnError gets the errors that no call returns: a request or a reply without a handler, a peer that sends malformed
-	// messages (ErrMessage). It is called like a handler, so it must not wait. nil: they are only counted (Stats).
+	// messages (ErrMessage). It is called like a handler, so it must not wait. If it is nil, they are only counted
+	// (Stats).
 	OnError func(error)
 
 	// Memory is where long requests and replies go (Domain.RequestLong): a World of package rma of the same session,
-	// which is closed after this one. nil: no long messages are sent, and those that come are refused.
+	// which is closed after this one. If it is nil, no long messages are sent, and those that come are refused.
 	Memory *rma.World
 
 	// Calls is how many served functions run at once in this process; default 1024.
@@ -94,7 +95,7 @@ func (c *Config) complete() error {
 // DomainConfig configures a domain.
 type DomainConfig struct {
 	// Number is that of the domain of nmad, 1 to 65535, by which the peers know this one. Nothing else in the process
-	// uses it. 0: one above the highest number in use.
+	// uses it. 0 stands for one above the highest number in use.
 	Number int
 	// Access is nmad.Shared, nmad.Serialized or nmad.Private. The engine moves a domain on; a Private one only its
 	// owner's calls do.

@@ -31,19 +31,23 @@ func (d *Domain) to(rank int) (*peer, error) {
 	return p, err
 }
 
-// peer returns the peer at that address, and makes it at the first call. greets: it sends the peer a greeting then.
+// peer returns the peer at that address, and makes it at the first call. With greets it then sends the peer a greeting.
 func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	if d == nil || d.w == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
 	w := d.w
 	if to.rank < 0 || to.rank >= w.s.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.s.Rank() && to.domain != d.number {
-		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
+		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d",
+			nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
 	}
 	if p, err := d.known(to); p != nil || err != nil {
 		return p, err
 	}
-	p := &peer{d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number, gate: d.nmadDomain.To(to.rank, to.domain)}
+	p := &peer{
+		d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number,
+		gate: d.nmadDomain.To(to.rank, to.domain),
+	}
 	if p.sameNumber {
 		p.shortContext = d.shortContext
 	}
@@ -56,8 +60,7 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 		return other, nil
 	}
 	d.peers[to] = p
-	all := append(d.allPeers(), p)
-	d.peerList.Store(&all)
+	d.peerList.Add(p)
 	d.mu.Unlock()
 	p.open()
 	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in peerList
@@ -82,17 +85,10 @@ func (d *Domain) known(to domainAddress) (*peer, error) {
 	return nil, nil
 }
 
+// errClosed returns the error of a domain that was closed.
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
 
-// allPeers returns the peers that were made, in a slice that its caller may append to.
-func (d *Domain) allPeers() []*peer {
-	if all := d.peerList.Load(); all != nil {
-		return (*all)[:len(*all):len(*all)]
-	}
-	return nil
-}
-
-// Number returns the number of the domain of nmad; 0: it is the default one.
+// Number returns the number of the domain of nmad; that of the default domain is 0.
 func (d *Domain) Number() int { return d.number }
 
 // Limits returns the bounds for messages of the domain.
@@ -100,9 +96,9 @@ func (d *Domain) Limits() Limits {
 	return Limits{Args: MaxArgs, Medium: d.w.cfg.Medium, Window: d.w.cfg.Window}
 }
 
-// Stats returns its counters.
+// Stats returns the counters of the domain.
 func (d *Domain) Stats() (s Stats) {
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		s.Handled += p.ranEver.Load()
 		s.Dropped += p.droppedEver.Load()
 	}
@@ -112,7 +108,8 @@ func (d *Domain) Stats() (s Stats) {
 // fits returns an ErrConfig for more arguments, or a longer body, than a message has.
 func (d *Domain) fits(args, body int) error {
 	if args > MaxArgs || body > d.w.cfg.Medium {
-		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d", ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
+		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d",
+			ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
 	}
 	return nil
 }
@@ -143,10 +140,10 @@ func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, 
 // RequestFor is Request whose handler's Token.Reply is awaited: by r.Wait and its other forms. r must not be under way
 // (ErrActive).
 func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byte) error {
-	p, err := d.to(rank)
-	if err == nil {
-		err = r.prepare(p, id)
+	if r == nil {
+		return fmt.Errorf("am: %w: no reply", ErrConfig)
 	}
+	p, err := d.to(rank)
 	if err == nil {
 		_, err = d.start(p, r, id, args, body, true)
 	}
@@ -158,17 +155,20 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 // process. If the target has not opened the domain yet the request is handled once it has.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
 	p, err := d.peer(domainAddress{rank, domain}, true)
-	if err == nil && r != nil {
-		err = r.prepare(p, id)
-	}
 	if err == nil {
 		_, err = d.start(p, r, id, args, body, true)
 	}
 	return err
 }
 
-// start sends a request, whose answer r gets, if it is not nil; false: there was no room. waits: start waits for room.
+// start sends a request, whose answer r gets, if it is not nil. It returns false if there was no room; with waits it
+// waits for room.
 func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, waits bool) (bool, error) {
+	if r != nil {
+		if err := r.prepare(p, id); err != nil {
+			return false, err
+		}
+	}
 	if err := d.fits(len(args), len(body)); err != nil {
 		return false, err
 	}
@@ -212,8 +212,8 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request, and waits for room if waits is set; nil: there is none. If h is not nil the caller sends the
-// request at once: h then has its number, and r, which may be nil, gets its answer.
+// room reserves a request. If there is no room, it waits if waits is set, and else returns nil. If h is not nil the
+// caller sends the request at once: h then has its number, and r, which may be nil, gets its answer.
 func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -270,12 +270,12 @@ func rest(tries int) {
 	}
 }
 
-// polledByWaiters says that only threads that poll move the answers of the peer: those in a Private domain, and long
-// messages to the own process.
+// polledByWaiters reports whether only threads that poll move the answers of the peer: those in a Private domain, and
+// long messages to the own process.
 func (p *peer) polledByWaiters() bool { return p.d.access == nmad.Private || p.rank == p.d.w.s.Rank() }
 
-// outlives says that the peer has a gate of its own, which may live on when the process is lost by the gate of its
-// default domain. The target then does not hear of this domain, so waiters cancel the receives of its answers.
+// outlives reports whether the peer has a gate of its own, which may live on when the gate of the default domain has
+// lost the process. The target then does not hear of this domain, so waiters cancel the receives of its answers.
 func (p *peer) outlives() bool { return p.gate != p.d.w.s.Gate(p.rank) }
 
 // waitFor waits for an answer of the peer, which r receives.
@@ -333,7 +333,7 @@ func (d *Domain) Poll() int {
 
 // begin begins a poll, for Config.Budget, and returns how many handlers have run before.
 func (d *Domain) begin() (handled uint64) {
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		handled += p.ranEver.Load()
 		if p.ranThisPoll.Load() != 0 {
 			p.ranThisPoll.Store(0)
@@ -344,7 +344,7 @@ func (d *Domain) begin() (handled uint64) {
 
 // poll polls the domain alone, after what earlier polls have left to do.
 func (d *Domain) poll() {
-	if d.greetings.Load() != nil {
+	if d.greetings.All() != nil {
 		d.answerGreetings()
 	}
 	if d.hasParked.Load() {
@@ -379,7 +379,7 @@ func (d *Domain) parked() {
 func (d *Domain) post() {
 	d.hasParked.Store(false)
 	d.begin()
-	for _, p := range d.allPeers() {
+	for _, p := range d.peerList.All() {
 		p.unpark()
 	}
 }
@@ -403,19 +403,19 @@ func (d *Domain) greeted(from domainAddress) {
 		_, _ = d.peer(from, false) // fails if the domain is closed
 		return
 	}
-	g := &greeting{from: from}
-	for {
-		g.next = d.greetings.Load()
-		if d.greetings.CompareAndSwap(g.next, g) {
-			return
-		}
-	}
+	d.mu.Lock()
+	d.greetings.Add(from)
+	d.mu.Unlock()
 }
 
 // answerGreetings opens the peers whose greetings have come to a Private domain.
 func (d *Domain) answerGreetings() {
-	for g := d.greetings.Swap(nil); g != nil; g = g.next {
-		_, _ = d.peer(g.from, false)
+	d.mu.Lock()
+	all := d.greetings.All()
+	d.greetings.Delete(func(domainAddress) bool { return true })
+	d.mu.Unlock()
+	for _, from := range all {
+		_, _ = d.peer(from, false)
 	}
 }
 
@@ -433,7 +433,7 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nmadDomain.Close()
-		for _, p := range d.allPeers() {
+		for _, p := range d.peerList.All() {
 			p.releaseAll()
 		}
 		d.cancelTasks()

@@ -27,8 +27,8 @@ const placeBytes = rma.RefBytes + 8
 // id at the rank of dst, which may be the own one; that memory is the handler's body, and keeps the bytes after it.
 // Within the host src is copied once, by this core or, into memory from rma's Register, by the kernel; to other hosts
 // it goes as a message, straight into the memory. The handler runs in its turn, as those of other requests do. local is
-// done when src may be used again; nil: src may be used when RequestLong returns, which copies what has not left by
-// then. r is nil, or gets the answer, as in RequestFor.
+// done when src may be used again; if it is nil, src may be used when RequestLong returns, which copies what has not
+// left by then. r is nil, or gets the answer, as in RequestFor.
 //
 // RequestLong waits for room as Request does, and for an answer of the target when memory that is not from rma's Alloc
 // is used for the first time; in a handler it waits for neither, and fails without room. Errors are those of Request,
@@ -82,15 +82,12 @@ func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *
 		return err
 	}
 	t.replied, t.paid = true, true
-	p.mu.Lock()
-	p.owed++
-	h.credit = p.takeOwed()
-	m := p.message(false)
-	p.mu.Unlock()
+	m, back := p.messageBack(false)
+	h.credit = back
 	return p.sendLong(m, &h, dst, args, src, local)
 }
 
-// place puts the body of a long message into the memory, if that needs no message, and says in the head where it is.
+// place puts the body of a long message into the memory, if that needs no message, and notes in the head where it is.
 func (w *World) place(h *head, dst rma.Ref, src []byte, local *rma.Event) error {
 	if w.cfg.Memory == nil {
 		return fmt.Errorf("am: %w: a long message needs memory: give Config.Memory", ErrConfig)
@@ -134,13 +131,10 @@ func (p *peer) broken(h *head, local *rma.Event, err error) error {
 // follow sends the body of a long message as a message of its own.
 func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	p.mu.Lock()
-	f := p.outgoingBodies
-	if f != nil {
-		p.outgoingBodies = f.next
-	}
+	f := p.outgoingBodies.Get()
 	p.mu.Unlock()
-	if f == nil {
-		f = &outgoingBody{p: p}
+	if f.p == nil {
+		f.p = p
 		f.op = nmad.Op{Match: nmad.Match{Context: p.d.longContext}, Done: f.left}
 	}
 	f.local, f.op.Match.Tag, f.op.Buf = local, tag, src
@@ -163,7 +157,7 @@ func (f *outgoingBody) end(err error) {
 	p, local := f.p, f.local
 	f.local, f.op.Buf = nil, nil
 	p.mu.Lock()
-	f.next, p.outgoingBodies = p.outgoingBodies, f
+	p.outgoingBodies.Put(f)
 	p.mu.Unlock()
 	local.End(err)
 }
@@ -263,14 +257,6 @@ func (l *incomingBody) taken() (rma.Hold, error) {
 		err = ErrClosed
 	}
 	return hold, err
-}
-
-// longBody returns the memory of the body of a long message; l is nil if the sender has put it there (place).
-func (p *peer) longBody(place []byte, l *incomingBody) (rma.Hold, error) {
-	if l != nil {
-		return l.taken()
-	}
-	return p.d.w.hold(place)
 }
 
 // bodies returns all incoming bodies of the peer.

@@ -270,7 +270,7 @@ func TestLongRefusals(t *testing.T) {
 		if err := d.RequestLong(nil, rma.Ref{}.Add(8), 1, nil, nil, nil); err == nil {
 			t.Error("the zero Ref is one of memory")
 		}
-		if u := d.allPeers()[0].underWay; u != 0 {
+		if u := d.peerList.All()[0].underWay; u != 0 {
 			t.Errorf("%d requests are under way at the end", u)
 		}
 	})
@@ -333,7 +333,7 @@ func TestLongInHandler(t *testing.T) {
 			}
 			until(t, func() bool { return came.Load() == 1 })
 			until(t, func() bool { // credit has come back, for the next kind
-				for _, p := range j.worlds[other].Default().allPeers() {
+				for _, p := range j.worlds[other].Default().peerList.All() {
 					p.mu.Lock()
 					n := p.underWay
 					p.mu.Unlock()
@@ -408,7 +408,7 @@ func TestLongCloses(t *testing.T) {
 				t.Fatal(err)
 			}
 			lands := func() bool {
-				for _, p := range j.worlds[1].Default().allPeers() {
+				for _, p := range j.worlds[1].Default().peerList.All() {
 					if len(p.bodies()) > 0 && p.bodies()[0].posted.Load() {
 						return true
 					}

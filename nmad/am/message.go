@@ -14,18 +14,15 @@ func (p *peer) message(long bool) *Message {
 	if long {
 		list, size = &p.long, p.d.w.cfg.Medium
 	}
-	if *list == nil && p.leaving != nil {
+	if list.Len() == 0 && p.leaving != nil {
 		p.sweep()
 	}
-	if m := *list; m != nil {
-		*list = m.next
-		return m
+	m := list.Get()
+	if m.p == nil {
+		m.p, m.buf = p, make([]byte, front+size)
 	}
-	return &Message{p: p, buf: make([]byte, front+size)}
+	return m
 }
-
-// long reports whether the buffer of the message has room for Medium bytes.
-func (m *Message) long() bool { return len(m.buf) != front+shortSize }
 
 // sweep puts away the messages that have left since they were handed to nmad. The caller holds mu.
 func (p *peer) sweep() {
@@ -42,11 +39,11 @@ func (p *peer) sweep() {
 
 // putAway keeps a message for the next use. The caller holds mu.
 func (p *peer) putAway(m *Message) {
-	list := &p.short
-	if m.long() {
-		list = &p.long
+	if len(m.buf) == front+shortSize {
+		p.short.Put(m)
+	} else {
+		p.long.Put(m)
 	}
-	m.next, *list = *list, m
 }
 
 // sent puts a message away that was handed to nmad, or, if it has not left yet, into leaving.
@@ -104,7 +101,7 @@ func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	return err
 }
 
-// number gives a request its number, and the credit that goes with it. r gets the answer; nil: none is awaited.
+// number gives a request its number, and the credit that goes with it. r gets the answer; it is nil if none is awaited.
 func (p *peer) number(h *head, r *Reply) {
 	p.mu.Lock()
 	p.numberLocked(h, r)
@@ -120,16 +117,32 @@ func (p *peer) numberLocked(h *head, r *Reply) {
 	}
 }
 
-// giveBack sends credit by a message of its own.
-func (p *peer) giveBack() {
+// messageBack returns a message by which the credit of a request that is handled now, and of earlier ones, goes back.
+func (p *peer) messageBack(long bool) (m *Message, credit int) {
 	p.mu.Lock()
+	p.owed++
+	credit = p.takeOwed()
+	m = p.message(long)
+	p.mu.Unlock()
+	return m, credit
+}
+
+// handled notes that a request of the peer was handled. From half a Window on the credit goes back by a message of its
+// own.
+func (p *peer) handled() {
+	p.mu.Lock()
+	if p.owed++; 2*p.owed < p.d.w.cfg.Window {
+		p.mu.Unlock()
+		return
+	}
 	h := head{kind: credit, credit: p.takeOwed()}
 	m := p.message(false)
 	p.mu.Unlock()
 	_ = p.send(m, h.tag(), front, 0) // fails with the peer
 }
 
-// Body returns the body, for its caller to write: as many bytes as Prepare was asked for. nil after Commit and Cancel.
+// Body returns the body, for its caller to write: as many bytes as Prepare was asked for. After Commit and Cancel it
+// returns nil.
 func (m *Message) Body() []byte {
 	if m == nil || !m.open.Load() {
 		return nil
@@ -138,25 +151,21 @@ func (m *Message) Body() []byte {
 }
 
 // Commit sends the message with args and the first n bytes of its body. It never blocks. Once it has returned nil the
-// message must not be used any more. ErrActive: it was committed or cancelled; ErrConfig: the message stays as it was.
+// message must not be used any more. It fails with ErrActive if the message was committed or cancelled before, and with
+// ErrConfig for wrong arguments; then the message stays as it was.
 func (m *Message) Commit(args []uint64, n int) error {
 	if m == nil || !m.open.Load() {
 		return fmt.Errorf("am: commit: %w: the message was committed, or cancelled", ErrActive)
 	}
 	if n < 0 || n > m.size || len(args) > MaxArgs {
-		return fmt.Errorf("am: commit: %w: %d bytes of %d, %d arguments of at most %d", ErrConfig, n, m.size, len(args), MaxArgs)
+		return fmt.Errorf("am: commit: %w: %d bytes of %d, %d arguments of at most %d",
+			ErrConfig, n, m.size, len(args), MaxArgs)
 	}
 	m.open.Store(false)
-	return m.p.request(m, head{id: m.id}, args, n)
-}
-
-// request sends a prepared request.
-func (p *peer) request(m *Message, h head, args []uint64, body int) error {
-	if h.args = len(args); h.args > 0 {
-		putArgs(m.buf[front-8*h.args:], args)
-	}
+	p, h := m.p, head{id: m.id, args: len(args)}
+	putArgs(m.buf[front-8*h.args:], args)
 	p.number(&h, nil)
-	if err := p.send(m, h.tag(), front-8*h.args, body); err != nil {
+	if err := p.send(m, h.tag(), front-8*h.args, n); err != nil {
 		return p.orFailed(err)
 	}
 	return nil

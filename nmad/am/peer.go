@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// failed returns why the peer has failed; nil: it has not.
+// failed returns why the peer has failed; nil if it has not.
 func (p *peer) failed() error {
 	if why := p.failure.Load(); why != nil {
 		return *why
@@ -30,8 +30,8 @@ func (p *peer) violation(why error) {
 	p.d.w.tell(why)
 }
 
-// reserve takes room for a request; nil: there is none. If h is not nil the request gets its number, and r its answer,
-// as in number.
+// reserve takes room for a request; it returns nil if there is none. If h is not nil the request gets its number, and r
+// its answer, as in number.
 func (p *peer) reserve(r *Reply, h *head, long bool) *Message {
 	p.mu.Lock()
 	if p.underWay >= p.d.w.cfg.Window {
@@ -75,15 +75,6 @@ func (p *peer) takeOwed() int {
 	p.paid.Store(p.paid.Load() + uint32(n))
 	p.owed = 0
 	return n
-}
-
-// countHandled notes that a request of the peer was handled, and says whether its credit goes by a message of its own.
-func (p *peer) countHandled() bool {
-	p.mu.Lock()
-	p.owed++
-	now := 2*p.owed >= p.d.w.cfg.Window
-	p.mu.Unlock()
-	return now
 }
 
 // countReceived notes that a request of the peer has come. The error says that there are more than Window.

@@ -3,6 +3,7 @@ package am
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
@@ -138,20 +139,15 @@ func (p *peer) keep(h head, data []byte) error {
 	return nil
 }
 
-// copyOf returns a copy, in a buffer from spareBuffers.
-func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
-
-// spareOf takes a buffer of at least n bytes from spareBuffers, or makes one.
-func (p *peer) spareOf(n int) []byte {
-	for i := len(p.spareBuffers) - 1; i >= 0; i-- {
-		if b := p.spareBuffers[i]; cap(b) >= n {
-			last := len(p.spareBuffers) - 1
-			p.spareBuffers[i], p.spareBuffers[last] = p.spareBuffers[last], nil
-			p.spareBuffers = p.spareBuffers[:last]
-			return b
-		}
+// copyOf returns a copy, in a buffer from spareBuffers, or a new one.
+func (p *peer) copyOf(data []byte) []byte {
+	i := slices.IndexFunc(p.spareBuffers, func(b []byte) bool { return cap(b) >= len(data) })
+	if i < 0 {
+		return append(make([]byte, 0, max(len(data), shortSize)), data...)
 	}
-	return make([]byte, 0, max(n, shortSize))
+	b := p.spareBuffers[i]
+	p.spareBuffers = slices.Delete(p.spareBuffers, i, i+1)
+	return append(b[:0], data...)
 }
 
 // run runs the handler of a request, or of a reply, and gives the room of a request back. l has received the body; nil:
@@ -165,7 +161,11 @@ func (p *peer) run(h head, data []byte, l *incomingBody) {
 	var err error
 	body := data[8*h.args:]
 	if h.where != within {
-		hold, err = p.longBody(body, l)
+		if l != nil {
+			hold, err = l.taken()
+		} else { // the sender has put the body there (World.place)
+			hold, err = p.d.w.hold(body)
+		}
 		body = hold.Bytes()
 	}
 	switch {
@@ -187,8 +187,8 @@ func (p *peer) run(h head, data []byte, l *incomingBody) {
 	}
 	if live && h.wants {
 		_ = p.answer(h.seq, silent, nil, nil) // fails with the peer
-	} else if p.countHandled() {
-		p.giveBack()
+	} else {
+		p.handled()
 	}
 }
 
@@ -234,11 +234,8 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	}
 	t.replied, t.paid = true, true
 	p, n := t.p, 8*len(args)+len(body)
-	p.mu.Lock()
-	p.owed++
-	h := head{kind: reply, id: id, args: len(args), credit: p.takeOwed()}
-	m := p.message(n > shortSize)
-	p.mu.Unlock()
+	m, back := p.messageBack(n > shortSize)
+	h := head{kind: reply, id: id, args: len(args), credit: back}
 	putArgs(m.buf[front-8*h.args:], args)
 	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return p.orFailed(err)
@@ -276,11 +273,8 @@ func (t *Token) refuse(s answerStatus, why error) {
 // answer sends the answer to the request of that number, with credit.
 func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) error {
 	n := 8*len(args) + len(body)
-	p.mu.Lock()
-	p.owed++
-	v := answerWord{status: s, args: len(args), credit: p.takeOwed()}
-	m := p.message(n > shortSize)
-	p.mu.Unlock()
+	m, back := p.messageBack(n > shortSize)
+	v := answerWord{status: s, args: len(args), credit: back}
 	at := front - 8*v.args
 	putArgs(m.buf[at:], args)
 	v.put(m.buf[at-wordSize:])

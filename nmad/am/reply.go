@@ -11,9 +11,6 @@ import (
 
 // prepare makes r ready for the answer to a new request of p.
 func (r *Reply) prepare(p *peer, id ID) error {
-	if r == nil {
-		return fmt.Errorf("am: %w: no reply", ErrConfig)
-	}
 	if r.sent && !r.req.IsDone() {
 		return fmt.Errorf("am: request of rank %d: %w: its reply has not come", p.rank, ErrActive)
 	}
@@ -66,7 +63,7 @@ func (r *Reply) take() {
 	r.creditErr = err
 }
 
-// harvest takes the credit of answers that have come. r nil: of all of them; else harvest stops once it has that of r,
+// harvest takes the credit of answers that have come: of all of them if r is nil; else it stops once it has that of r,
 // whose receive has ended.
 func (p *peer) harvest(r *Reply) {
 	p.mu.Lock()
@@ -100,7 +97,7 @@ func (r *Reply) Test() (bool, error) {
 	return true, err
 }
 
-// advance moves the domain on, once, unless the receive of the answer has ended, and says whether it has. It cancels
+// advance moves the domain on, once, unless the receive of the answer has ended, and reports whether it has. It cancels
 // the receive if the peer has failed.
 func (r *Reply) advance() bool {
 	if !r.req.IsDone() {
@@ -115,7 +112,7 @@ func (r *Reply) advance() bool {
 // Wait blocks the calling thread or goroutine until the answer has come, and returns what the handler gave to
 // Token.Reply; args and body are valid until the next request for r. Waiting again gives the same answer. Errors:
 // ErrHandler, ErrNoReply; a *nmad.PeerError if the target has died; nmad.ErrTruncated if the body is longer than
-// Size; ErrMessage; ErrInHandler in a handler, unless the answer is there. nmad.ErrIdle: no request was sent.
+// Size; ErrMessage; ErrInHandler in a handler, unless the answer is there; nmad.ErrIdle if no request was sent.
 func (r *Reply) Wait() (args []uint64, body []byte, err error) {
 	return r.WaitContext(context.Background())
 }
@@ -137,7 +134,7 @@ func (r *Reply) WaitContext(ctx context.Context) (args []uint64, body []byte, er
 	return r.result()
 }
 
-// result is the answer, or why there is none, once its receive has ended.
+// result returns the answer, or why there is none, once its receive has ended.
 func (r *Reply) result() ([]uint64, []byte, error) {
 	r.settle()
 	_, err := r.req.Test()
@@ -187,7 +184,7 @@ type replyCase struct {
 	r           *Reply
 
 	// From Enlist to Withdraw, where the peer's own gate outlives the failure of the peer.
-	stop     func() bool   // gives up the cancellation below; nil: there is none
+	stop     func() bool   // gives up the cancellation below; nil if there is none
 	canceled *marcel.Latch // opens once the receive was cancelled, since the peer has failed
 }
 

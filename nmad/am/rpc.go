@@ -53,7 +53,8 @@ func (x *outgoingCalls) begin(c *outgoingCall) (uint64, error) {
 	return x.last, nil
 }
 
-// take takes a call of that rank out of open, since it has ended, or its caller gives up; nil: it was taken before.
+// take takes a call of that rank out of open, since it has ended, or its caller gives up. It returns nil if the call
+// was taken before.
 func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,25 +66,16 @@ func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	return c
 }
 
-// begun notes that the request of a call to the own process is handled; false: the caller has given up before.
-func (x *outgoingCalls) begun(number uint64) bool {
+// begun notes that the request of a call to the own process is handled, and returns the call; nil if the caller has
+// given up before.
+func (x *outgoingCalls) begun(number uint64) *outgoingCall {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := x.open[number]
 	if c != nil {
 		c.begun.Store(true)
 	}
-	return c != nil
-}
-
-// argument returns the long argument of a call to the own process.
-func (x *outgoingCalls) argument(number uint64) []byte {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if c := x.open[number]; c != nil {
-		return c.args
-	}
-	return nil
+	return c
 }
 
 // lost ends the calls to a rank, or, below 0, to all, with the error why.
@@ -139,7 +131,7 @@ func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 		return
 	}
 	c.result = make([]byte, args[2])
-	c.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(args[0], true), Mask: ^uint64(0), Context: x.longContext}, Buf: c.result}
+	c.op = nmad.Op{Kind: nmad.OpRecv, Match: x.match(callTag(args[0], true)), Buf: c.result}
 	c.op.Done = func(r *nmad.Request) {
 		_, c.err = r.Test()
 		c.result = c.result[:r.Len()]
@@ -151,9 +143,14 @@ func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 	}
 }
 
+// match is the Match of the long argument, or result, with that tag.
+func (x *outgoingCalls) match(tag uint64) nmad.Match {
+	return nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.longContext}
+}
+
 // drop receives a long argument or result that is not needed any more, and forgets it.
 func (x *outgoingCalls) drop(rank int, tag uint64) {
-	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.longContext}, Done: func(*nmad.Request) {}})
+	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: x.match(tag), Done: func(*nmad.Request) {}})
 }
 
 // Call runs the function of that name (World.Serve) at a rank, which may be the own one, with a copy of args, and
@@ -179,7 +176,8 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	case w == nil || w.s == nil:
 		return nil, fmt.Errorf("%w: no world", ErrConfig)
 	case len(name) > maxName || len(args) > w.cfg.Longest:
-		return nil, fmt.Errorf("%w: a name of %d bytes, an argument of %d: at most %d and %d", ErrConfig, len(name), len(args), maxName, w.cfg.Longest)
+		return nil, fmt.Errorf("%w: a name of %d bytes, an argument of %d: at most %d and %d",
+			ErrConfig, len(name), len(args), maxName, w.cfg.Longest)
 	case nmad.InCallback():
 		return nil, ErrInHandler
 	}
@@ -211,8 +209,8 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	} else {
 		body = append(body, args...)
 	}
-	err = w.defaultDomain.Request(rank, callBegins, []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}, body)
-	if err != nil {
+	head := []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}
+	if err := w.defaultDomain.Request(rank, callBegins, head, body); err != nil {
 		w.calls.take(number, rank)
 		return nil, err
 	}
@@ -232,7 +230,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 
 // send sends a copy of a long argument or result. It does not wait; an error is the peer's, which then fails.
 func (x *outgoingCalls) send(rank int, tag uint64, data []byte) {
-	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.longContext}, Buf: slices.Clone(data)})
+	x.w.s.Start(rank, &nmad.Op{Match: x.match(tag), Buf: slices.Clone(data)})
 }
 
 // cancel tells the target that the caller has given up. It does not wait.

@@ -20,8 +20,9 @@ func (x *served) init(w *World) {
 }
 
 // Serve makes f the function of that name, of 1 to 255 bytes, for the calls of all processes (Call). Each call runs f
-// in a thread of marcel of its own, so f may wait. nil: the name is not served any more. The caller gets an error of f
-// as a *RemoteError, a panic as ErrPanicked, and ErrUnknown if its call comes before Serve. Serve does not block.
+// in a thread of marcel of its own, so f may wait. If f is nil, the name is not served any more. The caller gets an
+// error of f as a *RemoteError, a panic as ErrPanicked, and ErrUnknown if its call comes before Serve. Serve does not
+// block.
 func (w *World) Serve(name string, f Func) error {
 	if len(name) == 0 || len(name) > maxName {
 		return fmt.Errorf("am: %w: serve: a name of %d bytes: 1 to %d", ErrConfig, len(name), maxName)
@@ -51,7 +52,8 @@ type servedCall struct {
 
 // begins is the handler of callBegins.
 func (x *served) begins(t *Token, args []uint64, body []byte) {
-	if len(args) != 4 || args[3] > 1 || args[1] > min(maxName, uint64(len(body))) || args[3] == 0 && args[1]+args[2] != uint64(len(body)) {
+	n := uint64(len(body))
+	if len(args) != 4 || args[3] > 1 || args[1] > min(maxName, n) || args[3] == 0 && args[1]+args[2] != n {
 		t.p.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
 		return
 	}
@@ -63,10 +65,14 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		return
 	}
 	// The caller in this process may have given up. The look comes after admit, so that a later giveUp finds the call.
-	if own && j.refusal != closing && !x.w.calls.begun(j.number) {
-		x.ended(j)
-		x.leave()
-		return
+	if own && j.refusal != closing {
+		c := x.w.calls.begun(j.number)
+		if c == nil {
+			x.ended(j)
+			x.leave()
+			return
+		}
+		j.args = c.args // if it is long
 	}
 	if why := t.p.failed(); why != nil { // lost may have run before admit
 		j.cancel(why)
@@ -78,9 +84,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		x.w.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
-	case args[3] == 1:
-		j.args = x.w.calls.argument(j.number)
-	default:
+	case args[3] == 0:
 		j.args = slices.Clone(body[args[1]:])
 	}
 	marcel.Spawn(func() {
@@ -92,8 +96,8 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 // refusals times Config.Calls is the most threads for calls, those that only tell a caller of a refusal included.
 const refusals = 4
 
-// admit decides whether a call may run (j.refusal), and counts its thread. false: the peer has broken the protocol, by
-// too many calls.
+// admit decides whether a call may run (j.refusal), and counts its thread. It returns false if the peer has broken the
+// protocol, by too many calls.
 func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	x.mu.Lock()
@@ -137,14 +141,14 @@ func (x *served) starts(f func()) {
 	}
 }
 
-// do runs a call, and tells the caller how it has ended. long: the argument comes as a message of its own.
+// do runs a call, and tells the caller how it has ended. With long the argument comes as a message of its own.
 func (j *servedCall) do(x *served, long bool) {
 	if j.refusal != returned {
 		x.tell(j, j.refusal, nil)
 		return
 	}
 	if long {
-		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.longContext}, Buf: j.args}
+		op := nmad.Op{Kind: nmad.OpRecv, Match: x.w.calls.match(callTag(j.number, false)), Buf: j.args}
 		if err := x.w.s.Start(j.rank, &op).Wait(); err != nil {
 			x.ended(j)
 			return // the caller has died, or this world closes
@@ -194,7 +198,8 @@ func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 		x.w.calls.send(j.rank, callTag(j.number, true), result)
 		result = nil
 	}
-	_ = x.w.defaultDomain.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
+	head := []uint64{j.number, uint64(end), n, bit(long)}
+	_ = x.w.defaultDomain.Request(j.rank, callEnds, head, result) // fails with the caller
 }
 
 // canceled is the handler of callCanceled.

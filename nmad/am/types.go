@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/rma"
@@ -33,12 +34,12 @@ type World struct {
 	calls         outgoingCalls
 	served        served
 
-	mu             marcel.SpinLock           // callbacks take it
-	domains        atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	earlyGreetings map[int][]domainAddress   // by number of a domain that is not open yet: the senders of greetings for it; mu
-	closedNumbers  map[int]bool              // numbers of domains that were closed, which are not used again; mu
-	closed         bool                      // no domain opens any more; mu
-	dropped        atomic.Uint64             // greetings that were malformed
+	mu             marcel.SpinLock         // callbacks take it
+	domains        shelf.Snapshot[*Domain] // that are open; mu serializes changes
+	earlyGreetings map[int][]domainAddress // senders of greetings, by number of a domain that is not open yet; mu
+	closedNumbers  map[int]bool            // numbers of domains that were closed, which are not used again; mu
+	closed         bool                    // no domain opens any more; mu
+	dropped        atomic.Uint64           // greetings that were malformed
 
 	neglects atomic.Bool  // some domain is neglected
 	lastLook atomic.Int64 // asm.Cycles of the last lookAround
@@ -76,21 +77,23 @@ type Domain struct {
 	ownsNmad     bool // nmadDomain was opened for this domain, and is closed with it
 	number       int
 	access       nmad.Access
-	shortContext *nmad.Context // of short messages between domains of the same number; nil: there is none, and they go as plain messages of nmadDomain
+	shortContext *nmad.Context // of short messages to domains of the same number; nil: they go as plain messages
 	longContext  *nmad.Context // of messages longer than shortSize, and of bodies that follow
 	closed       atomic.Bool
 	close        sync.Once
 	failure      error // what Close returns; written within close
 
-	homePeers []atomic.Pointer[peer] // by rank, the peer of requests that name no domain; nil: to finds it
+	homePeers []atomic.Pointer[peer] // by rank, the peer of requests that name no domain; nil until Domain.to has found it
 
 	mu       marcel.SpinLock // callbacks take it
 	peers    map[domainAddress]*peer
-	peerList atomic.Pointer[[]*peer] // the same peers, for pollers, which take no lock
+	peerList shelf.Snapshot[*peer] // the same peers, for pollers, which take no lock; mu serializes changes
 
-	greetings atomic.Pointer[greeting] // of a Private domain: from peers that its owner has not opened yet
+	// Of a Private domain: the peers that have sent a greeting, and that its owner has not opened yet. mu serializes
+	// changes.
+	greetings shelf.Snapshot[domainAddress]
 
-	tasks     [2]pioman.Task // each posts the parked receives; the second is for receives that are parked while the first runs
+	tasks     [2]pioman.Task // each posts the parked receives; the second those that are parked while the first runs
 	hasParked atomic.Bool    // some receive is parked
 	polling   atomic.Uint32  // 1: the owner of a Private domain polls; the owner writes
 	_         [64]byte
@@ -104,12 +107,6 @@ type Domain struct {
 // domainAddress names a domain of another process: its rank, and the number of the domain there.
 type domainAddress struct{ rank, domain int }
 
-// greeting is the address of a peer that has sent a greeting, in the list Domain.greetings.
-type greeting struct {
-	from domainAddress
-	next *greeting
-}
-
 // callOutcome is how a call has ended.
 type callOutcome uint64
 
@@ -121,7 +118,7 @@ type outgoingCalls struct {
 	mu        marcel.SpinLock          // callbacks take it; it guards what follows
 	last      uint64                   // number of the last call
 	open      map[uint64]*outgoingCall // by number
-	closedErr error                    // why no call begins any more; nil: calls may begin
+	closedErr error                    // why no call begins any more; nil while calls may begin
 }
 
 // outgoingCall is a call of this process. Its caller sets rank and args; the handler or thread that takes it out of
@@ -133,7 +130,7 @@ type outgoingCall struct {
 	done   pioman.Completion // bit 0: the call has ended
 	end    callOutcome
 	result []byte
-	err    error        // why there is no outcome; nil: end says how the call has ended
+	err    error        // why there is no outcome; if nil, end tells how the call has ended
 	req    nmad.Request // receives a long result
 	op     nmad.Op
 }
@@ -151,7 +148,7 @@ type served struct {
 	names     map[string]Func
 	run       map[callID]context.CancelCauseFunc // the calls that run, with what cancels their contexts
 	threads   int                                // that run calls, or tell callers of a refusal
-	closedErr error                              // why no call runs any more; nil: calls may run
+	closedErr error                              // why no call runs any more; nil while calls may run
 }
 
 // callID is a call of another process.
@@ -175,25 +172,25 @@ type peer struct {
 	domainNumber int // number of its domain
 	gate         *nmad.Gate
 	sameNumber   bool                  // gate is between domains of the same number
-	shortContext *nmad.Context         // of short messages, answers and credit; nil: there is none, and they go as plain messages of gate
-	failure      atomic.Pointer[error] // why it has failed; nil: it has not
+	shortContext *nmad.Context         // of short messages, answers and credit; if nil they go as plain messages of gate
+	failure      atomic.Pointer[error] // why it has failed; nil before
 	ended        context.Context       // done once failure is set
 	cancelEnded  context.CancelFunc    // ends ended
 	greeting     *nmad.Request         // of the greeting to the peer
 
 	_ [64]byte
 
-	mu       marcel.SpinLock // callbacks take it; it guards what follows
-	underWay int             // requests
-	seq      uint8           // number of the next request
-	owed     int             // requests of the peer that were handled, and whose credit is still to be given back
-	short    *Message        // not in use
-	long     *Message        // likewise, with a buffer of Medium
-	leaving  *Message        // handed to nmad, and perhaps not sent yet
-	awaited  *Reply          // answers of requests under way
-	parked   *postedReceive  // receives that the next poll posts
+	mu       marcel.SpinLock       // callbacks take it; it guards what follows
+	underWay int                   // requests
+	seq      uint8                 // number of the next request
+	owed     int                   // requests of the peer that were handled, and whose credit is still to be given back
+	short    shelf.Spares[Message] // with a buffer for a short message
+	long     shelf.Spares[Message] // with a buffer of Medium
+	leaving  *Message              // handed to nmad, and perhaps not sent yet
+	awaited  *Reply                // answers of requests under way
+	parked   *postedReceive        // receives that the next poll posts
 
-	outgoingBodies *outgoingBody   // not in use
+	outgoingBodies shelf.Spares[outgoingBody]
 	incomingBodies []*incomingBody // all that were made
 
 	paid atomic.Uint32 // requests of the peer whose credit was given back, ever; written under mu, read by countReceived
@@ -203,7 +200,7 @@ type peer struct {
 	// nmad runs the callbacks of one gate one at a time: they alone touch what follows, but for the atomic fields.
 	received uint32            // requests that have come, ever
 	nextSeq  uint8             // number of the request to be handled next
-	early    *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
+	early    *[256]keptRequest // requests that came before their turn, by number; nil before the first one
 	token    Token             // of the handler that runs
 	args     [MaxArgs]uint64   // its arguments
 	// Handlers that have run since the last poll began. Callbacks count, and Domain.begin sets it to 0; of two writes
@@ -220,7 +217,7 @@ type keptRequest struct {
 	head    head
 	data    []byte
 	present bool          // the request has come
-	body    *incomingBody // receives its body; nil: the body does not follow
+	body    *incomingBody // receives its body; nil if the body does not follow
 }
 
 // Message is a request whose body the caller writes in place (Domain.Prepare). One thread at a time uses it, until
@@ -233,7 +230,7 @@ type Message struct {
 	req  nmad.Request
 	op   nmad.Op
 	buf  []byte
-	next *Message // in a list of the peer; under the peer's mu
+	next *Message // in peer.leaving; under the peer's mu
 
 	id   ID
 	size int
@@ -250,14 +247,14 @@ type Reply struct {
 
 	req  nmad.Request // receives the answer
 	buf  []byte
-	p    *peer // that the last request went to; nil: there was none
+	p    *peer // to which the last request went; nil before the first one
 	id   ID    // of the handler there
 	args [MaxArgs]uint64
 
 	next          *Reply      // in peer.awaited
 	creditPending bool        // it is in peer.awaited, and its credit was not taken; under the peer's mu
-	creditErr     error       // what was wrong with the credit, nil: nothing; under the peer's mu
-	listening     atomic.Bool // req receives the answer to the last request; else that of one before. The requester writes, harvest reads
+	creditErr     error       // what was wrong with the credit; nil if nothing was. Under the peer's mu
+	listening     atomic.Bool // req receives the answer to the last request, not to one before; harvest reads it
 	sent          bool        // the request was sent; the requester's
 }
 
@@ -266,8 +263,7 @@ type outgoingBody struct {
 	p     *peer
 	req   nmad.Request
 	op    nmad.Op
-	local *rma.Event    // done when the body has left; nil: none
-	next  *outgoingBody // in peer.outgoingBodies; under the peer's mu
+	local *rma.Event // done when the body has left; may be nil
 }
 
 // incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch
@@ -291,13 +287,13 @@ type postedReceive struct {
 	req    nmad.Request
 	op     nmad.Op
 	next   *postedReceive // in peer.parked; under the peer's mu
-	active atomic.Bool    // it is posted, parked, or its callback runs; false: it is not posted any more
+	active atomic.Bool    // it is posted or parked, or its callback runs; else it is not posted any more
 }
 
 // Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until
 // the handler returns.
 type Token struct {
-	p       *peer // that has sent the message; nil: the handler has returned
+	p       *peer // that has sent the message; nil once the handler has returned
 	head    head
 	replied bool
 	paid    bool // the credit of the request was given back, or is owed

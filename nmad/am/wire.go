@@ -44,7 +44,7 @@ const (
 	wordSize = 8           // bytes of the word of an answer
 )
 
-// bodyPlace says where the body of a message is.
+// bodyPlace is where the body of a message is.
 type bodyPlace uint8
 
 const (
@@ -75,7 +75,8 @@ func bit(is bool) uint64 {
 
 // tag encodes the head.
 func (h *head) tag() uint64 {
-	return uint64(h.kind)<<61 | uint64(h.where)<<54 | bit(h.wants)<<53 | uint64(h.args)<<48 | uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
+	return uint64(h.kind)<<61 | uint64(h.where)<<54 | bit(h.wants)<<53 | uint64(h.args)<<48 |
+		uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
 }
 
 // answerTag is the tag of the answer to a request.
@@ -85,11 +86,11 @@ func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
 // request, or of the request that the message replies to.
 func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64(h.seq)<<32 }
 
-// decode decodes the tag of a message of n bytes, other than an answer, and checks it. ErrMessage.
+// decode decodes the tag of a message of n bytes, other than an answer, and checks it. Errors are ErrMessage.
 func decode(tag uint64, n int) (h head, err error) {
 	h = head{
-		kind: messageKind(tag >> 61 & 3), where: bodyPlace(tag >> 54 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
-		seq: uint8(tag >> 32), id: ID(tag),
+		kind: messageKind(tag >> 61 & 3), where: bodyPlace(tag >> 54 & 3), wants: tag>>53&1 != 0,
+		args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255), seq: uint8(tag >> 32), id: ID(tag),
 	}
 	switch {
 	case tag&answerBit != 0 || h.kind >= kinds || h.where >= wheres || tag>>56&31 != 0:
@@ -142,7 +143,7 @@ func (v *answerWord) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, uint64(v.status)|uint64(v.credit)<<8|uint64(v.args)<<16)
 }
 
-// decodeAnswer decodes the word of an answer, and checks it. ErrMessage.
+// decodeAnswer decodes the word of an answer, and checks it. Errors are ErrMessage.
 func decodeAnswer(b []byte) (v answerWord, err error) {
 	if len(b) < wordSize {
 		return v, fmt.Errorf("%w: an answer of %d bytes", ErrMessage, len(b))

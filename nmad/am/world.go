@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -12,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// find returns the handler of an id; nil: there is none.
+// find returns the handler of an id; nil if there is none.
 func (h *handlers) find(id ID) Handler {
 	if int(id) < len(h.few) {
 		return h.few[id]
@@ -39,7 +38,6 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	}
 	w := &World{s: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
 	w.handlers.Store(&handlers{})
-	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
 	w.served.init(w)
 	var err error
@@ -69,7 +67,10 @@ func (w *World) ranks() []int {
 
 // open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{
+		w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access,
+		peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size()),
+	}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
@@ -85,8 +86,7 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 		w.mu.Unlock()
 		return nil, fmt.Errorf("am: %w", ErrClosed)
 	}
-	list := append(slices.Clone(*w.domains.Load()), d)
-	w.domains.Store(&list)
+	w.domains.Add(d)
 	early := w.earlyGreetings[d.number]
 	delete(w.earlyGreetings, d.number)
 	w.mu.Unlock()
@@ -117,9 +117,9 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 // Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
 func (w *World) Default() *Domain { return w.defaultDomain }
 
-// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program
-// calls it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is
-// awaited, and otherwise OnError gets that error. It does not block.
+// Handle makes h the handler of that id, for the messages of all domains; if h is nil, there is none any more. The
+// program calls it before messages for that id may come: a request without a handler fails with ErrHandler if its
+// answer is awaited, and otherwise OnError gets that error. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -172,8 +172,8 @@ func (w *World) lost(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	for _, d := range *w.domains.Load() {
-		for _, p := range d.allPeers() {
+	for _, d := range w.domains.All() {
+		for _, p := range d.peerList.All() {
 			if p.rank == rank && why != nil {
 				p.fail(why)
 			}
@@ -186,7 +186,7 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	if !neglected && w.cfg.adapts {
 		w.lookAround()
 	}
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		if o != d && o.access != nmad.Private && (!neglected || o.neglected.Load()) {
 			o.begin()
 			o.poll()
@@ -205,7 +205,7 @@ func (w *World) lookAround() {
 		return
 	}
 	some := false
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		n := o.polls.Load()
 		alone := n == o.pollsSeen.Swap(n) && o.access != nmad.Private
 		if o.neglected.Load() != alone {
@@ -220,7 +220,7 @@ func (w *World) lookAround() {
 
 // Stats returns the counters of all domains that are open.
 func (w *World) Stats() (s Stats) {
-	for _, d := range *w.domains.Load() {
+	for _, d := range w.domains.All() {
 		one := d.Stats()
 		s.Handled += one.Handled
 		s.Dropped += one.Dropped
@@ -234,8 +234,7 @@ func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closedNumbers[d.number] = true
-	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
-	w.domains.Store(&list)
+	w.domains.Delete(func(x *Domain) bool { return x == d })
 }
 
 // Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it
@@ -260,7 +259,7 @@ func (w *World) shutdown() {
 	w.mu.Unlock()
 	w.calls.end()
 	w.served.end()
-	for _, d := range *w.domains.Load() {
+	for _, d := range w.domains.All() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
 	w.ended.Store(true)
@@ -278,7 +277,7 @@ func (w *World) shutdown() {
 	}
 }
 
-// silent cancels the receives, and says whether all have ended.
+// silent cancels the receives, and reports whether all have ended.
 func (w *World) silent() bool {
 	all := true
 	end := func(under *atomic.Bool, r *nmad.Request) {
@@ -287,7 +286,7 @@ func (w *World) silent() bool {
 			all = all && !under.Load()
 		}
 	}
-	for _, p := range w.defaultDomain.allPeers() {
+	for _, p := range w.defaultDomain.peerList.All() {
 		for _, s := range p.receives {
 			end(&s.active, &s.req)
 		}
@@ -338,7 +337,8 @@ func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.
 // greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
 	p.greeting = &nmad.Request{}
-	_ = w.control.IsendInto(p.greeting, p.rank, uint64(p.d.number)|uint64(p.domainNumber)<<16|w.agreement(), nil) // fails with the peer
+	tag := uint64(p.d.number) | uint64(p.domainNumber)<<16 | w.agreement()
+	_ = w.control.IsendInto(p.greeting, p.rank, tag, nil) // fails with the peer
 }
 
 // greeted takes in a greeting: for its domain, or, if that is not open yet, for the Domain that opens it.
@@ -346,12 +346,13 @@ func (w *World) greeted(rank int, tag, size uint64) {
 	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {
 		w.dropped.Add(1)
-		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same", rank, ErrConfig, tag>>32&255, tag>>40))
+		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same",
+			rank, ErrConfig, tag>>32&255, tag>>40))
 		return
 	}
 	w.mu.Lock()
 	var d *Domain
-	for _, o := range *w.domains.Load() {
+	for _, o := range w.domains.All() {
 		if o.number == number {
 			d = o
 		}

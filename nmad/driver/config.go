@@ -2,17 +2,17 @@ package driver
 
 import "fmt"
 
-// Config tells a driver which process of which job opens it. Drivers read it only.
+// Config tells a driver which process of which job opens it. Drivers do not change it.
 type Config struct {
 	Rank   int    // this process
 	Size   int    // processes in the job
 	Job    string // identifies the job on its hosts
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
-	Listen string // address to listen on; empty: loopback, any free port
+	Listen string // address to listen on; "" stands for loopback and any free port
 
-	// SharedCPUs reports whether processes share CPUs, because there are more of them: a process then waits for its
-	// turn for longer than a copy takes. It may become true before the first link is made, so drivers call it for each
-	// link. Any goroutine may call it. nil: no.
+	// SharedCPUs reports whether processes share CPUs, because there are more processes than CPUs: a process then waits
+	// for its turn for longer than a copy takes. It may become true before the first link is made, so drivers call it
+	// for each link. Any goroutine may call it. If it is nil, they do not.
 	SharedCPUs func() bool `json:"-"`
 }
 
@@ -25,7 +25,7 @@ const MaxJob = 128
 // MaxSize is the largest number of processes in a job.
 const MaxSize = 1 << 16
 
-// Check refuses a configuration that no driver can work with; drivers call it in Open. The error is an ErrConfig, of
+// Check fails with ErrConfig for a configuration with which no driver can work; drivers call it in Open. The text has
 // one line.
 func (c *Config) Check() error {
 	switch {

@@ -21,10 +21,10 @@ type Endpoint interface {
 	Addr() string
 	// Dial links to the process with that rank, whose Endpoint published addr.
 	Dial(ctx context.Context, rank int, addr string) (Link, error)
-	// Accept waits for the next authenticated peer and says which rank it is.
+	// Accept waits for the next authenticated peer, and returns its rank and the link to it.
 	Accept(ctx context.Context) (rank int, l Link, err error)
-	// Choice says, for people, of which driver the links to the process of that rank are, whose Endpoint published
-	// addr, and why; "" if the driver has no choice, or has not chosen.
+	// Choice returns, for people, the name of the driver of the links to the process of that rank, whose Endpoint has
+	// published addr, and why it was chosen; "" if the driver has no choice, or has not chosen.
 	Choice(rank int, addr string) (network, why string)
 	// Close stops accepting and frees what was opened; links stay.
 	Close() error
@@ -33,16 +33,17 @@ type Endpoint interface {
 // Caps is what a link can do, and what its calls cost. It does not change.
 type Caps struct {
 	MaxBody  int    // the largest body that Send takes, in bytes
-	Bound    string // why no larger one, for people; "": the driver does not say
-	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1: none does
+	Bound    string // why Send takes no larger one, for people; "" if the driver does not tell
+	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1 if none does
 	How      string // which way that is, for people
-	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together
+	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets should leave together
 	Buffered bool   // Send may leave bytes in the link for Flush to move on
-	Process  int    // the number of the peer's process, as this one sees it, if memory that it makes may be mapped here; 0: it may not, or that is not known
+	Process  int    // PID of the peer, as this process sees it, if memory that the peer makes may be mapped here; else 0
 	Fetches  bool   // Fetch may read the peer's memory
-	Exposes  bool   // messages had better be announced with their address, for the peer to Fetch: processes share CPUs
+	Exposes  bool   // messages should be announced with their address, for the peer to Fetch: processes share CPUs
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
 	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
+	Remote   int    // the shortest put or get that had better go by the link's RemoteMemory, in bytes; 0: it has none
 	Place    Place  // near which processors it lies
 }
 
@@ -58,50 +59,52 @@ type Link interface {
 	Caps() Caps
 
 	// Send copies a packet into the network, whole or not at all: header, body, and the parts behind it, of which some
-	// may be empty; together h.Body bytes. false: no room now, or earlier bytes still have to leave; try again. With
-	// more the caller promises a Flush soon: a buffered link may keep the packet until then, or until its buffer is
-	// full. A buffered link moves what is left on at every call of Send without more.
+	// may be empty; together h.Body bytes. It returns false if there is no room now, or earlier bytes still have to
+	// leave: the caller tries again later. With more the caller promises a Flush soon: a buffered link may keep the
+	// packet until then, or until its buffer is full. A buffered link moves what is left on at every call of Send
+	// without more.
 	Send(h *Header, body []byte, parts [][]byte, more bool) (bool, error)
-	// Flush moves buffered bytes on; false: some are left.
+	// Flush moves buffered bytes on, and reports whether none are left.
 	Flush() (bool, error)
 	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared memory that the peer can
 	// still write: copy it, never trust it twice. It stays valid until the next Recv. A link whose look at the network
 	// is expensive may return false once without looking; it looks at the next call.
 	Recv(h *Header) (body []byte, ok bool, err error)
 
-	// Push moves as much of buf as fits now and says how much (0: later). The next call must go on with the rest of
-	// buf, which meanwhile stays as it is.
+	// Push moves as much of buf as fits now, and returns how many bytes; 0 if there is no room. The next call must go
+	// on with the rest of buf, which meanwhile stays as it is.
 	Push(buf []byte) (int, error)
 	// Pull moves what has arrived, at most len(buf), into buf. All of buf is on its way, or agreed upon: a link may let
 	// Descriptor wait for as much, and leave the network alone for some microseconds in which more of it arrives. The
 	// next call goes on with the rest of buf, in which more of it may be already.
 	Pull(buf []byte) (int, error)
-	// ReturnPush takes back what Push was given of a link that Borrows, before all of it has moved, and says how many
-	// bytes have that Push has not told of. false: not yet, ask again. It does not wait. The track is of no use any
-	// more.
+	// ReturnPush takes back what Push was given of a link that Borrows, before all of it has moved, and returns how
+	// many bytes have moved that Push has not returned. ok is false if the peer may still read: the caller asks again.
+	// It does not wait. The track cannot be used any more.
 	ReturnPush() (moved int, ok bool)
-	// ReturnPull is the same for Pull. It can take as long as the peer is stopped; with evict, which says that the peer
-	// is given up, the link takes from the peer what it could still write, if need be by ending its process: soon the
-	// answer is true.
+	// ReturnPull is the same for Pull. It can take as long as the peer is stopped. With evict the caller has given the
+	// peer up: the link takes from the peer what it could still write, if need be by ending its process, so ok is soon
+	// true.
 	ReturnPull(evict bool) (moved int, ok bool)
 
-	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns,
-	// and says how many bytes of it are what the peer has exposed: all, or, if it has withdrawn that or is about to be
-	// lost, 0. errors.ErrUnsupported: that memory cannot be read; the link is as it was. It counts as a call of Pull.
+	// Fetch reads the memory of the peer from that address on into buf, which nothing else touches until the call
+	// returns. It returns how many bytes of buf are what the peer has exposed: all, or 0 if the peer has withdrawn that
+	// memory or is about to be lost. It fails with errors.ErrUnsupported if that memory cannot be read; the link stays
+	// as it was. It counts as a call of Pull.
 	Fetch(buf []byte, address uint64) (int, error)
-	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned
-	// yet, or comes later, gives any of it. It may be called at any time.
+	// Withdraw ends for good what this side has exposed, which may change from here on: no Fetch of the peer that has
+	// not returned yet, or comes later, returns any of it. It may be called at any time.
 	Withdraw()
 
 	// Descriptor is readable once something arrived after Arm, or room came up for a Send or Push that was refused. The
-	// caller puts it into an epoll set (level triggered); it stays the same until Close. -1: nothing can be waited for
-	// in the kernel.
+	// caller puts it into an epoll set (level triggered); it stays the same until Close. It is -1 if the kernel cannot
+	// wait for the link.
 	Descriptor() int
-	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room). false: something is
-	// there already, poll instead; what an earlier call has asked for may have been taken back. wantRoom: a send is
-	// waiting for room.
+	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival, and with wantRoom also when a
+	// send that waits has room. It returns false if something is there already: the caller polls instead, and what an
+	// earlier call has asked for may have been taken back.
 	Arm(wantRoom bool) bool
-	// Disarm ends that and empties what Arm made readable.
+	// Disarm undoes Arm, and empties what has become readable.
 	Disarm()
 
 	// Close frees the link on this side; the peer's calls then fail with ErrPeerLost.
@@ -123,9 +126,9 @@ func (Plain) Fetch([]byte, uint64) (int, error) { return 0, errors.ErrUnsupporte
 // Withdraw implements Link: nothing was exposed.
 func (Plain) Withdraw() {}
 
-// Place says near which processors a link lies, on a machine where that makes a difference.
+// Place is where a link lies, on a machine where some processors are nearer to it than others.
 type Place struct {
-	Node int         // NUMA node, by its number in the system; -1: none in particular
-	CPUs topo.CPUSet // of this process, from which polling the link is cheap; empty: any of them
+	Node int         // NUMA node, by its number in the system; -1 for none in particular
+	CPUs topo.CPUSet // of this process, from which polling the link is cheap; an empty set stands for all of them
 	Why  string      // how that was decided, or why not; for people
 }

@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	sent, err := link.Send(&driver.Header{Body: 5}, []byte("hello"), nil, false) // never blocks; false: try again
+	sent, err := link.Send(&driver.Header{Body: 5}, []byte("hello"), nil, false) // never blocks; if sent is false, try again
 	fmt.Println(sent, err, link.Close())
 	// Output: true <nil> <nil>
 }

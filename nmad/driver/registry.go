@@ -36,7 +36,7 @@ func Names() []string { return registry.Names() }
 
 // Lookup returns the driver of that name. A name can have two parts: "fault:tcp" is what the wrapper "fault" makes of
 // the driver "tcp", "ofi:verbs" what the driver "ofi" makes of the network "verbs" (Chooser). The error, an ErrUnknown,
-// is one line that says which names there are, and which one was probably meant. Safe for concurrent use.
+// is one line with the names that there are, and the one that was probably meant. Safe for concurrent use.
 func Lookup(name string) (Driver, error) {
 	outer, inner, more := strings.Cut(name, ":")
 	if why, ok := absent.Load(outer); ok {

@@ -14,8 +14,8 @@ const (
 )
 
 // Enough returns how many gathered messages are enough to send their packet. If packets are cheap, the peer gets some
-// of the messages early, so that both sides work at the same time. packetsCost says whether each packet costs a system
-// call; woken is the number of threads that are about to send, posted the number of receives that wait.
+// of the messages early, so that both sides work at the same time. packetsCost reports whether each packet costs a
+// system call; woken is the number of threads that are about to send, posted the number of receives that wait.
 func Enough(packetsCost bool, woken, posted int) int {
 	if packetsCost {
 		return MaxGathered
@@ -23,20 +23,14 @@ func Enough(packetsCost bool, woken, posted int) int {
 	return min((woken+posted)/4, MaxGathered)
 }
 
-// MaxDeferred is how many announcements of long messages a sender defers at most, so that they leave together.
-const MaxDeferred = 32
-
-// Defers reports whether the sender may defer the announcement of a message that is started now, so that it leaves
-// together with others. packetsCost says whether each packet costs a system call, which takes as long as moving tens of
-// kilobytes; ahead, whether earlier messages are announced or on their way; deferred is the number of announcements
-// that wait already, this one included.
+// MaxDeferred is one more than the number of announcements of long messages that a sender defers, so that they leave
+// together. It defers one only if each packet costs a system call, which takes as long as moving tens of kilobytes, and
+// if earlier messages are announced or on their way.
 //
 // A thread that posts many messages posts all of them first, and then polls or waits: the poll sends the announcements,
 // and so does a message that cannot be deferred. The deferred messages lose no time, because the earlier ones move
 // first.
-func Defers(packetsCost, ahead bool, deferred int) bool {
-	return packetsCost && ahead && deferred < MaxDeferred
-}
+const MaxDeferred = 32
 
 // Quantum is how many blocking sends and receives over a gate a thread may do in a row without having to wait, while
 // other threads of its VP are ready; then it yields. A socket holds thousands of short messages: without this limit a

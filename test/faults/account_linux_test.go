@@ -69,7 +69,7 @@ type canary struct {
 	what string
 }
 
-const feather = 0xa5
+const canaryByte = 0xa5
 
 // bad notes something that must not be.
 func (b *book) bad(format string, args ...any) {
@@ -103,7 +103,7 @@ func (b *book) did(what string) {
 	b.a.Actions[what]++
 }
 
-// failed notes how a request ended, and says whether that was an error.
+// failed notes how a request ended, and reports whether that was an error.
 func (b *book) failed(what string, peer int, began time.Time, err error) bool {
 	if err == nil {
 		return false
@@ -128,14 +128,14 @@ func (b *book) ended(peer int) {
 	b.gone[peer] = true
 }
 
-// isGone says whether it has.
+// isGone reports whether the gate to the peer has ended.
 func (b *book) isGone(peer int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.gone[peer]
 }
 
-// allGone says whether the gates to all others have ended.
+// allGone reports whether the gates to all others have ended.
 func (b *book) allGone(size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *book) allGone(size int) bool {
 // guard watches over the buffer of a receive that has failed.
 func (b *book) guard(buf []byte, what string) {
 	for i := range buf {
-		buf[i] = feather
+		buf[i] = canaryByte
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +155,7 @@ func (b *book) guard(buf []byte, what string) {
 // lookAtCanaries says what was written into.
 func (b *book) lookAtCanaries() {
 	for _, c := range b.canaries {
-		if i := slices.IndexFunc(c.buf, func(x byte) bool { return x != feather }); i >= 0 {
+		if i := slices.IndexFunc(c.buf, func(x byte) bool { return x != canaryByte }); i >= 0 {
 			b.bad("the buffer of a receive that had failed (%s) was written into, at byte %d of %d", c.what, i, len(c.buf))
 		}
 	}

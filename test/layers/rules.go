@@ -64,7 +64,7 @@ var rules = []rule{
 	// that processes share knows the errors of drivers.
 	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/linux", "internal/kernel", "internal/spelling", "nmad/internal/lane", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
-	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
+	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort", "internal/test/orphans"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
 	// What the library for C reads and writes of a gate and its link.
 	{folder: "nmad/internal/lane"},
@@ -74,7 +74,7 @@ var rules = []rule{
 	{folder: "nmad/internal/test", ours: []string{"nmad/driver", "nmad/internal/meet"}, theirs: []string{sys}},
 	// How two processes come to trust a connection knows the errors of drivers; which processes are there knows that.
 	{folder: "nmad/internal/meet", ours: []string{"nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
-	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
+	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit", "nmad/internal/process"}, theirs: []string{sys}},
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/process", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
@@ -103,14 +103,14 @@ var rules = []rule{
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
 	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/contexts", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages; long ones go into memory of one-sided access.
-	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
+	{folder: "nmad/am", ours: []string{"internal/shelf", "nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.
 	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
 	{folder: "nmad/mpi", ours: []string{"internal/ours", "nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
-		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/ours", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
+		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/ours", "internal/setting", "internal/shelf", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"procs.go": {"sched"}},
 	},

@@ -60,7 +60,10 @@ func Loop() driver.Link { return &link{} }
 
 // Caps implements driver.Link.
 func (*link) Caps() driver.Caps {
-	return driver.Caps{MaxBody: maxBody, Short: -1, Borrows: true, Echoes: true, Place: driver.Place{Node: -1, Why: "it does not leave the process"}}
+	return driver.Caps{
+		MaxBody: maxBody, Short: -1, Borrows: true, Echoes: true,
+		Place: driver.Place{Node: -1, Why: "it does not leave the process"},
+	}
 }
 
 // err returns why the link cannot be used; nil if it can.
@@ -148,7 +151,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 	return n, nil
 }
 
-// withdraw takes back what was offered. False: Pull is copying a piece.
+// withdraw takes back what was offered. It returns false if Pull is copying a piece.
 func (l *link) withdraw() bool {
 	return l.state.CompareAndSwap(unused, withdrawn) || l.state.Load() == withdrawn
 }

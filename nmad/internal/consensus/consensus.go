@@ -210,7 +210,7 @@ func (a *Participant) follow() {
 	}
 	if a.leader == a.own {
 		if a.joined {
-			for q := range a.others() {
+			for q := range a.others {
 				a.send(q, a.state()) // the former leader may have ended the epoch for q: then q answers with the verdict
 			}
 			a.lead()
@@ -233,18 +233,16 @@ func (a *Participant) lead() {
 
 // watch asks for the news of the death of each rank that the leader waits for.
 func (a *Participant) watch() {
-	for q := range a.others() {
+	for q := range a.others {
 		a.do(Action{What: Watch, Rank: q})
 	}
 }
 
 // others iterates over the other ranks that are not gone, from the lowest up.
-func (a *Participant) others() func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for q, gone := range a.gone {
-			if !gone && q != a.own && !yield(q) {
-				return
-			}
+func (a *Participant) others(yield func(rank int) bool) {
+	for q, gone := range a.gone {
+		if !gone && q != a.own && !yield(q) {
+			return
 		}
 	}
 }
@@ -255,7 +253,7 @@ func (a *Participant) consider() {
 		return
 	}
 	if !a.proposing {
-		for q := range a.others() {
+		for q := range a.others {
 			if s, ok := a.states[q]; !ok || s.Epoch != a.epoch {
 				return
 			}
@@ -264,7 +262,7 @@ func (a *Participant) consider() {
 			return
 		}
 	}
-	for q := range a.others() {
+	for q := range a.others {
 		if !a.accepted[q] {
 			return
 		}
@@ -277,7 +275,7 @@ func (a *Participant) consider() {
 func (a *Participant) propose() bool {
 	best := a.by
 	proposal := a.proposal
-	for q := range a.others() {
+	for q := range a.others {
 		s := a.states[q]
 		if s.By != NoLeader && (s.By >= a.own || !a.sound(s.Proposal)) {
 			a.blame(q, "it says that it has accepted what no process can have proposed")
@@ -292,7 +290,7 @@ func (a *Participant) propose() bool {
 		a.proposal = a.newProposal()
 	}
 	a.by, a.proposing = a.own, true
-	for q := range a.others() {
+	for q := range a.others {
 		a.send(q, Note{Kind: Propose, Epoch: a.epoch, Verdict: a.proposal, By: NoLeader})
 	}
 	return true
@@ -302,7 +300,7 @@ func (a *Participant) propose() bool {
 func (a *Participant) newProposal() Verdict {
 	v := Verdict{Value: a.mine.Value, Calls: a.mine.Calls, Failed: slices.Clone(a.suspects)}
 	counted := slices.Clone(a.gone)
-	for q := range a.others() {
+	for q := range a.others {
 		if counted[q] {
 			continue // another process has lost q: of the two ends of a broken link the proposal believes only one
 		}
@@ -313,7 +311,7 @@ func (a *Participant) newProposal() Verdict {
 			}
 		}
 	}
-	for q := range a.others() {
+	for q := range a.others {
 		if !counted[q] {
 			v.Value &= a.states[q].Verdict.Value
 			v.Calls |= a.states[q].Verdict.Calls
@@ -326,7 +324,7 @@ func (a *Participant) newProposal() Verdict {
 func (a *Participant) decide(v Verdict) {
 	note := Note{Kind: Decide, Epoch: a.epoch, Verdict: v, By: NoLeader}
 	failed := a.byRank(v.Failed)
-	for q := range a.others() {
+	for q := range a.others {
 		if s, ok := a.states[q]; failed[q] {
 			a.do(Action{What: Exclude, Rank: q, Note: note})
 		} else if ok && s.Epoch == a.epoch {
@@ -432,7 +430,7 @@ func (a *Participant) hearDecide(from int, n Note, ahead int32) {
 		a.decide(n.Verdict)
 	case excludes: // the others have gone on without this process
 		a.excluded, a.last = true, &n
-		for q := range a.others() {
+		for q := range a.others {
 			if s, ok := a.states[q]; ok && s.Epoch == n.Epoch {
 				a.send(q, n) // q waits for this process, and may have lost all others that know the verdict
 			}

@@ -47,7 +47,7 @@ func (f *Flow) measureAggregate() (messages, bytes int) {
 
 // mayGoEagerly reports whether a message may go eagerly, given that much credit.
 func (f *Flow) mayGoEagerly(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
+	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) && (!r.UsesRare || !r.Rare.Sync && r.Rare.Data == nil && !f.lendable(r))
 }
 
 // item describes r to a strategy.
@@ -80,7 +80,7 @@ func (f *Flow) packAggregate(messages, bytes int) *Packet {
 		Kind: KindAggregate, Body: uint32(bytes), Size: uint64(messages), Seq: f.tx.seq,
 		Cookie: uint32(f.rx.owed), // at most the window, which fits
 	})
-	p.Parts = b.parts
+	p.req, p.Parts = f.tx.queue.head, b.parts
 	return p
 }
 
@@ -140,13 +140,10 @@ func (p *Packet) Messages(yield func(tag, size uint64, seq uint32)) {
 		}
 		return
 	}
-	for i, at := uint32(0), 0; at < len(p.Parts); at++ {
-		left := 0
-		_, tag, size := readHead(p.Parts[at])
-		yield(tag, size, p.Head.Seq+i)
-		for i, left = i+1, int(size); left > 0; left -= len(p.Parts[at]) {
-			at++
-		}
+	r := p.req
+	for i := range uint32(p.Head.Size) {
+		yield(r.Entry.Tag, uint64(r.Data.Size), p.Head.Seq+i)
+		r = r.Link
 	}
 }
 

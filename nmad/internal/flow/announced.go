@@ -1,29 +1,24 @@
 package flow
 
+import "github.com/pm2-go/pm2/internal/shelf"
+
 // rendezvous is the state of a message that is announced, on either side. The flow uses the memory again.
 type rendezvous struct {
-	req        *Request    // the send, or the receive
-	want       int         // bytes that will move in all: the message, as far as the receiver has room; unknown to the sender until the last RTR
-	moved      int         // bytes that have moved
-	asked      int         // bytes for which RTRs were sent, or have come
-	askCursor  cursor      // of a message in pieces: the place of the next byte to ask for
-	chunks     int32       // number of its chunks in the queues of streams
-	cookie     uint32      // recv: the sender's number for it
-	inPlace    bool        // send: it was announced by LOAN or EXPOSE, so the receiver may read it where it is
-	address    uint64      // recv: address of the message in the sender's memory, if the kernel reads it there; 0: it comes over the large track
-	nextInList *rendezvous // the next rendezvous in the list that holds this one
+	req       *Request               // the send, or the receive
+	want      int                    // bytes that will move in all: the message, as far as the receiver has room; unknown to the sender until the last RTR
+	moved     int                    // bytes that have moved
+	asked     int                    // bytes for which RTRs were sent, or have come
+	askCursor cursor                 // of a message in pieces: the place of the next byte to ask for
+	chunks    int32                  // number of its chunks in the queues of streams
+	cookie    uint32                 // recv: the sender's number for it
+	inPlace   bool                   // send: it was announced by LOAN or EXPOSE, so the receiver may read it where it is
+	address   uint64                 // recv: address of the message in the sender's memory, if the kernel reads it there; 0: it comes over the large track
+	node      shelf.Node[rendezvous] // in the list that holds this one
 }
-
-func (v *rendezvous) link() **rendezvous { return &v.nextInList }
 
 // startRendezvous makes the rendezvous of a request, of which want bytes will move.
 func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
-	v := f.spareRendezvous
-	if v == nil {
-		v = &rendezvous{}
-	} else {
-		f.spareRendezvous = v.nextInList
-	}
+	v := f.spareRendezvous.Get()
 	*v = rendezvous{req: r, want: want}
 	return v
 }
@@ -31,8 +26,8 @@ func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
 // endRendezvous frees a rendezvous, to which no table or queue leads any more, and returns its request and want.
 func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 	r, want = v.req, v.want
-	v.req, v.nextInList = nil, f.spareRendezvous
-	f.spareRendezvous = v
+	v.req = nil
+	f.spareRendezvous.Put(v)
 	return r, want
 }
 
@@ -41,6 +36,6 @@ func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 func (f *Flow) fail(v *rendezvous, err error) {
 	if v.chunks == 0 {
 		r, _ := f.endRendezvous(v)
-		f.finish(r, err)
+		f.Finish(r, err)
 	}
 }

@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/pm2-go/pm2/internal/shelf"
+
 // chunk is the part of a message that one RTR asks for, and that travels over one rail: the whole message, unless
 // several rails share it. A chunk is in the queue of a stream. While it is reserved (Stream.Reserve) it belongs to the
 // copier.
@@ -11,28 +13,24 @@ type chunk struct {
 	cursor     cursor // of a message in pieces: the place of the next byte to give to the link, or to gather into the bounce buffer
 	given      int    // bytes of a long piece that the link was given and has not moved: the next call of the link begins with them
 	shortData  bool   // the Data has fewer bytes than its Size; the copier writes it
-	next       *chunk // the next chunk in the list that holds this one
+
+	node shelf.Node[chunk] // in the list that holds this one
 }
 
-func (c *chunk) link() **chunk { return &c.next }
-
-// chunkQueue is a first-in-first-out queue of chunks that counts what is in it.
+// chunkQueue is a first-in-first-out queue of chunks that counts their bytes.
 type chunkQueue struct {
-	fifo[chunk, *chunk]
-	len  int // chunks
+	shelf.List[chunk]
 	left int // bytes of these chunks that have not moved
 }
 
 func (cq *chunkQueue) push(c *chunk) {
-	cq.fifo.push(c)
-	cq.len++
+	cq.Push(&c.node, c)
 	cq.left += c.size - c.moved
 }
 
 func (cq *chunkQueue) pop() *chunk {
-	c := cq.fifo.pop()
+	c := cq.Pop()
 	if c != nil {
-		cq.len--
 		cq.left -= c.size - c.moved
 	}
 	return c
@@ -40,12 +38,7 @@ func (cq *chunkQueue) pop() *chunk {
 
 // queueChunk adds the next n bytes of a message to the queue of a stream, when the RTR for them has left, or has come.
 func (f *Flow) queueChunk(x *Stream, v *rendezvous, n int) {
-	c := f.spareChunks
-	if c == nil {
-		c = &chunk{}
-	} else {
-		f.spareChunks = c.next
-	}
+	c := f.spareChunks.Get()
 	*c = chunk{rendezvous: v, offset: v.asked, size: n, cursor: v.askCursor}
 	v.asked += n
 	if p := v.req.pieces(); p != nil && v.asked != v.req.Data.Size && v.asked != v.want {
@@ -64,7 +57,7 @@ func (f *Flow) releaseChunk(x *Stream, c *chunk) *rendezvous {
 		v.req.Rare.short = true
 	}
 	f.moving[x.dir]--
-	c.rendezvous, c.next = nil, f.spareChunks
-	f.spareChunks = c
+	c.rendezvous = nil
+	f.spareChunks.Put(c)
 	return v
 }

@@ -115,7 +115,7 @@ func (f *Flow) End(err error) {
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
-	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
+	for l := f.loans.returns.Pop(); l != nil; l = f.loans.returns.Pop() {
 		f.forgetLoan(l)
 	}
 	f.setUnsent(unsentReturns, false)

@@ -53,15 +53,13 @@ func (t *cookieTable) take(cookie uint32) *rendezvous {
 	return t.release(int(cookie & (MaxCookies - 1)))
 }
 
-// takeAny removes and returns some rendezvous; nil if the table is empty. It begins at slot *from, below which all
-// slots must be free, and moves *from on: a caller that empties the table begins with 0.
-func (t *cookieTable) takeAny(from *int) *rendezvous {
-	for ; *from < len(t.slots); *from++ {
-		if t.slots[*from].rendezvous != nil {
-			return t.release(*from)
+// drain removes all rendezvous, and passes them to yield.
+func (t *cookieTable) drain(yield func(*rendezvous) bool) {
+	for i := range t.slots {
+		if t.slots[i].rendezvous != nil && !yield(t.release(i)) {
+			return
 		}
 	}
-	return nil
 }
 
 // release frees a slot and returns its rendezvous.

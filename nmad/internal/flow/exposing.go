@@ -81,7 +81,7 @@ func (f *Flow) startFetch(v *rendezvous, address uint64) bool {
 
 // Fetching reports whether the head of the stream is to be read in the peer's memory: then no bytes of it arrive by
 // themselves.
-func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.rendezvous.address != 0 }
+func (x *Stream) Fetching() bool { return !x.queue.Empty() && x.queue.First().rendezvous.address != 0 }
 
 // fetch is Copy for a chunk that is read in the peer's memory. call is the link's Fetch.
 func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, error) {
@@ -98,7 +98,7 @@ func (f *Flow) FetchFailed() {
 	for x.Fetching() {
 		v := f.releaseChunk(x, x.queue.pop())
 		v.address, v.asked, v.moved, v.req.Stage = 0, 0, 0, Answering
-		f.rx.answers.push(v)
+		f.rx.answers.Push(&v.node, v)
 	}
 	f.sendDue = true
 }
@@ -108,7 +108,7 @@ func (f *Flow) returnExposed(cookie uint32) {
 	if f.ended || f.bye.sent && !f.bye.owesBye {
 		return
 	}
-	l := f.takeLease()
+	l := f.loans.spares.Get()
 	l.InPeer, l.cookie = true, cookie
 	f.loans.out++
 	f.returnLoan(l)

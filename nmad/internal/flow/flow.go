@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -44,11 +45,11 @@ type Flow struct {
 	cannotFetch bool   // this process may not read the peer's memory; see exposing.go
 	searchDue   bool   // see SearchDue
 
-	moving          [2]int          // number of chunks in the streams of all rails, by Direction
-	spareChunks     *chunk          // list of chunks to be used again
-	spareRendezvous *rendezvous     // list of rendezvous to be used again
-	loads           []strategy.Load // memory of share, by rail
-	shares          []int           // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
+	moving          [2]int                   // number of chunks in the streams of all rails, by Direction
+	spareChunks     shelf.Spares[chunk]      // to be used again
+	spareRendezvous shelf.Spares[rendezvous] // likewise
+	loads           []strategy.Load          // memory of share, by rail
+	shares          []int                    // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
 }
 
 // Rail is what a Flow knows about one link.
@@ -132,7 +133,7 @@ func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
 // Finished takes out the oldest request that the owner must handle; nil if there is none. Its Stage says why:
 //
-//	Done       the request has ended, and finish has not set its State
+//	Done       the request has ended, and Finish has not set its State
 //	Choosing   a receive whose message has come: the owner chooses the buffer, and then calls Deliver
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
@@ -150,7 +151,7 @@ func (f *Flow) Settled(pending, holding bool) bool {
 // (NotifyNone). holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish
+// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). Finish
 // takes it off again.
 func (f *Flow) Count(r *Request) {
 	if r.Notify == NotifyNone || r.Counted {
@@ -169,12 +170,9 @@ func (f *Flow) SendDue() bool {
 	return due
 }
 
-// Finish ends a request that is in no queue of the flow.
-func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
-
-// finish ends r, which is in no queue. It sets State if that is all that the owner waits for; else it adds r to those
-// that Finished gives.
-func (f *Flow) finish(r *Request, err error) {
+// Finish ends r, which is in no queue of the flow. It sets State if that is all that the owner waits for; else it adds r
+// to those that Finished gives.
+func (f *Flow) Finish(r *Request, err error) {
 	r.Stage = Done
 	if err != nil {
 		r.SetErr(err)
@@ -199,7 +197,7 @@ func (f *Flow) finish(r *Request, err error) {
 	asm.StoreRelease32(&r.State, Ended) // the last access: the owner may start r again from here on
 }
 
-// finishSpecial is the part of finish for requests that use their Rare.
+// finishSpecial is the part of Finish for requests that use their Rare.
 func (f *Flow) finishSpecial(r *Request) {
 	switch x := r.Rare; {
 	case x.bounce != nil:
@@ -236,7 +234,7 @@ func (f *Flow) Ledger() Ledger {
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
 		Outstanding: f.tx.announced.used, Told: f.tx.fullTold, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
-		Posted: f.Posted(), Loaned: f.loans.out, Moved: [2]uint64{f.total(0), f.total(1)},
+		Posted: f.Posted(), Loaned: f.loans.out, Kept: f.loans.spares.Len(), Moved: [2]uint64{f.total(0), f.total(1)},
 	}
 	for x := range f.rx.all {
 		l.Unexpected += x.Unexpected()
@@ -244,13 +242,5 @@ func (f *Flow) Ledger() Ledger {
 	for r := f.tx.queue.head; r != nil; r = r.Link {
 		l.Waiting++
 	}
-	for x := f.loans.pool; x != nil; x = x.Next {
-		l.Kept++
-	}
 	return l
-}
-
-// controlHeader makes the header of a packet that belongs to no message.
-func controlHeader(kind uint8, size uint64) driver.Header {
-	return driver.Header{Kind: kind, Size: size}
 }

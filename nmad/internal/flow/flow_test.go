@@ -117,7 +117,7 @@ func TestTwoFlows(t *testing.T) {
 				r := request(tag.Draw(t, "tag"), data(sizes.Draw(t, "size"), seed))
 				r.Context = context.Draw(t, "context")
 				if rapid.IntRange(0, 4).Draw(t, "how") == 0 {
-					r.UsesRare, r.Rare.Until = true, Received
+					r.UsesRare, r.Rare.Sync = true, true
 				}
 				if b := r.Data.Buf(); rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
 					r.UsesRare = true

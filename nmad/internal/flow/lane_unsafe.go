@@ -7,10 +7,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane).
+// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane). The first
+// word of a shelf.List is its oldest element.
 func (f *Flow) Lane(x *lane.Lane) {
 	x.Watched = f.Watched
-	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
+	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
 	x.Eager, x.Credit, x.MaxCredit = &f.tx.eagerLimit, &f.tx.credit, &f.tx.window
 	x.SendSeq, x.RecvSeq = &f.tx.seq, &f.rx.seq

@@ -59,5 +59,5 @@ func (f *Flow) endLeaving() {
 // endSend ends an eager send.
 func (f *Flow) endSend(r *Request) {
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
-	f.finish(r, f.dataError(r))
+	f.Finish(r, f.dataError(r))
 }

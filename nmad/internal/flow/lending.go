@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -45,24 +46,23 @@ const (
 
 // lending is the part of a flow that handles loans.
 type lending struct {
-	known      bool                // the peer's first LOAN has come
-	out        int                 // number of messages in the peer's memory for which no RETURN was sent, nor dropped
-	returns    fifo[Lease, *Lease] // messages in the peer's memory that are released, or read; RETURN waits to be sent
-	pool       *Lease              // list of leases to be used again
-	exposeBody [ExposeBody]byte    // body of the EXPOSE that is to leave
+	known      bool              // the peer's first LOAN has come
+	out        int               // number of messages in the peer's memory for which no RETURN was sent, nor dropped
+	returns    shelf.List[Lease] // messages in the peer's memory that are released, or read; RETURN waits to be sent
+	spares     shelf.Spares[Lease]
+	exposeBody [ExposeBody]byte // body of the EXPOSE that is to leave
 }
 
 // Lease is the flow's part of a loan. The flow uses the memory again, for another loan.
 type Lease struct {
 	Generation atomic.Uint32 // odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for a new loan
-	Next       *Lease        // the next one in the list that holds this one; the owner's from the release until it calls Release
+	Next       *Lease        // the owner's: the next one in a list of released ones
 	InPeer     bool          // the bytes lie in the sender's memory; else in the buffer of the receive
 	Bytes      []byte        // the message
 
-	cookie uint32 // the sender's number for the message
+	cookie uint32            // the sender's number for the message
+	node   shelf.Node[Lease] // in lending.returns
 }
-
-func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable reports whether a send is announced by LOAN.
 func (f *Flow) lendable(r *Request) bool {
@@ -111,24 +111,14 @@ func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 	r.Size, r.N = uint64(len(bytes)), len(bytes)
 	f.Stats.Borrowed++
 	f.Stats.BytesReceived += uint64(r.N)
-	f.finish(r, nil)
+	f.Finish(r, nil)
 }
 
 // newLease makes the loan of a receive, with these bytes, in the buffer of the receive.
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
-	l := f.takeLease()
+	l := f.loans.spares.Get()
 	l.InPeer, l.Bytes = false, bytes
 	r.Rare.Lease, r.Rare.LeaseGeneration = l, l.Generation.Add(1)
-	return l
-}
-
-// takeLease takes a lease out of the pool, or makes one.
-func (f *Flow) takeLease() *Lease {
-	l := f.loans.pool
-	if l == nil {
-		return &Lease{}
-	}
-	f.loans.pool, l.Next = l.Next, nil
 	return l
 }
 
@@ -155,7 +145,7 @@ func (f *Flow) Release(l *Lease) {
 
 // returnLoan sends RETURN.
 func (f *Flow) returnLoan(l *Lease) {
-	f.loans.returns.push(l)
+	f.loans.returns.Push(&l.node, l)
 	f.setUnsent(unsentReturns, true)
 	f.sendDue = f.sendDue || !f.tx.noRoom
 }
@@ -166,10 +156,10 @@ func (f *Flow) forgetLoan(l *Lease) {
 	f.recycleLease(l)
 }
 
-// recycleLease puts a lease into the pool.
+// recycleLease frees a lease.
 func (f *Flow) recycleLease(l *Lease) {
-	l.Bytes, l.Next = nil, f.loans.pool
-	f.loans.pool = l
+	l.Bytes = nil
+	f.loans.spares.Put(l)
 }
 
 // handleReturn handles RETURN: it ends a send whose message was loaned, and released, or was exposed, and read.
@@ -184,6 +174,6 @@ func (f *Flow) handleReturn(h *driver.Header) error {
 	r, _ := f.endRendezvous(f.tx.announced.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
 	f.Stats.BytesSent += uint64(r.N)
-	f.finish(r, nil)
+	f.Finish(r, nil)
 	return nil
 }

@@ -3,8 +3,8 @@ package flow
 // Network is what a flow calls: the small track of the first rail, and the memory and the inbox of its owner. The flow
 // calls it only inside of Drain, Gather, Flush and Packet.
 type Network interface {
-	// Emit hands a packet to the link. It returns false if the link has no room. more says that a Flush follows, so
-	// that the link may keep the packet until then.
+	// Emit hands a packet to the link. It returns false if the link has no room. With more a Flush follows, so the
+	// link may keep the packet until then.
 	Emit(p *Packet, more bool) (bool, error)
 	// Flush hands the driver's buffered bytes to the kernel, and reports whether none are left. The flow calls it only
 	// if the link buffers (driver.Caps.Buffered).

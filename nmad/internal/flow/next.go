@@ -9,7 +9,7 @@ type Packet struct {
 	Parts [][]byte
 
 	content    content     // tells packetTaken what to do
-	req        *Request    // of an eagerPacket: the send whose message it is
+	req        *Request    // of an eagerPacket, or an aggregatePacket: the send whose message it is, or the first of them
 	rendezvous *rendezvous // of an announcementPacket and an rtrPacket
 	rail       int         // of an rtrPacket: the rail over which the bytes are to come
 }
@@ -47,7 +47,7 @@ func (f *Flow) pack(c content, h driver.Header) *Packet {
 // a flush. An RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
 func (f *Flow) onlyOneMessage() bool {
 	r := f.tx.queue.head
-	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.controlWaits()
+	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.controlWaits()
 }
 
 // next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order
@@ -58,26 +58,26 @@ func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
 	}
-	for v := f.rx.answers.head; v != nil; v = f.rx.answers.head {
+	for v := f.rx.answers.First(); v != nil; v = f.rx.answers.First() {
 		if p := f.packNextRtr(v); p != nil {
 			return p
 		}
 	}
-	switch l := f.loans.returns.head; {
+	switch l := f.loans.returns.First(); {
 	case l != nil:
 		return f.pack(returnPacket, driver.Header{Kind: KindReturn, Cookie: l.cookie})
 	case f.rx.creditDue() && !f.ended:
-		return f.pack(creditPacket, controlHeader(KindCredit, uint64(f.rx.owed)))
+		return f.pack(creditPacket, driver.Header{Kind: KindCredit, Size: uint64(f.rx.owed)})
 	case f.rx.owesRoom && !f.ended:
-		return f.pack(roomPacket, controlHeader(KindRoom, uint64(f.rx.records)))
+		return f.pack(roomPacket, driver.Header{Kind: KindRoom, Size: uint64(f.rx.records)})
 	case !f.notes.empty():
 		return f.packNote()
 	case f.tx.queue.head != nil:
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
-		return f.pack(byeAckPacket, controlHeader(KindByeAck, 0))
+		return f.pack(byeAckPacket, driver.Header{Kind: KindByeAck})
 	case f.bye.owesBye && f.streamsIdle():
-		return f.pack(byePacket, controlHeader(KindBye, f.total(Push)))
+		return f.pack(byePacket, driver.Header{Kind: KindBye, Size: f.total(Push)})
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		if f.tx.fullTold == f.tx.records {
 			return nil
 		}
-		return f.pack(fullPacket, controlHeader(KindFull, uint64(f.tx.records)))
+		return f.pack(fullPacket, driver.Header{Kind: KindFull, Size: uint64(f.tx.records)})
 	}
 	p := f.pack(announcementPacket, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
 	p.rendezvous = f.startRendezvous(r, unknown)
@@ -137,8 +137,8 @@ func (f *Flow) packetTaken() {
 	case gatheredPacket:
 		f.gatheredTaken()
 	case returnPacket:
-		f.forgetLoan(f.loans.returns.pop())
-		f.setUnsent(unsentReturns, f.loans.returns.head != nil)
+		f.forgetLoan(f.loans.returns.Pop())
+		f.setUnsent(unsentReturns, !f.loans.returns.Empty())
 	case creditPacket:
 		f.rx.creditGiven(int64(p.Head.Size))
 		f.Stats.Credits++

@@ -3,6 +3,7 @@ package flow
 import (
 	"math/bits"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
@@ -18,8 +19,6 @@ type Message struct {
 
 	address uint64 // rendezvous: address in the sender's memory, if announced by EXPOSE; else 0
 	context uint16
-
-	nextFree *Message // the next one in the pool
 }
 
 // Size classes of the pool: buffers of class c have 1 << (minClass + c) bytes.
@@ -31,14 +30,13 @@ const (
 // messagePool keeps the memory of unexpected messages to be used again. The credit given to the peer (credit.go) bounds
 // the memory in use; limit bounds what the pool keeps.
 type messagePool struct {
-	messages *Message                          // list of messages
+	messages shelf.Spares[Message]             // their number is at most maxMessages
 	buffers  [maxClass - minClass + 1][][]byte // by class
 	bytes    int                               // bytes of all buffers
 	limit    int                               // the largest kept; further buffers are left to the collector
-	count    int                               // number of messages
 }
 
-// maxMessages is the largest number of messages in the pool, of about 160 bytes each.
+// maxMessages is the largest number of messages that the pool keeps, of about 160 bytes each.
 const maxMessages = 4096
 
 // classOf returns the class of the smallest buffer that has size bytes; -1 for 0 bytes.
@@ -51,15 +49,8 @@ func classOf(size int) int8 {
 
 // get returns a message whose body has room for size bytes.
 func (mp *messagePool) get(size int) *Message {
-	m := mp.messages
-	if m == nil {
-		m = &Message{}
-		m.Init(m)
-	} else {
-		mp.messages = m.nextFree
-		mp.count--
-		m.nextFree = nil
-	}
+	m := mp.messages.Get()
+	m.Init(m)
 	m.class = classOf(size)
 	if m.class < 0 {
 		return m
@@ -83,10 +74,8 @@ func (mp *messagePool) put(m *Message) {
 		mp.bytes += cap(m.body)
 	}
 	m.body, m.loaned, m.class = nil, false, -1
-	if mp.count < maxMessages {
-		m.nextFree = mp.messages
-		mp.messages = m
-		mp.count++
+	if mp.messages.Len() < maxMessages {
+		mp.messages.Put(m)
 	}
 }
 

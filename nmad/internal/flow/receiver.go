@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
@@ -14,16 +15,16 @@ import (
 type receiver struct {
 	contexts
 
-	seq         uint32                        // number of the next message
-	pool        messagePool                   // memory of unexpected messages
-	answers     fifo[rendezvous, *rendezvous] // receives whose next RTR waits for room
-	sharesValid bool                          // Flow.shares holds what to ask for next of the first of answers
-	deferred    fifo[rendezvous, *rendezvous] // receives whose next RTR waits for an idle rail
-	records     int                           // rendezvous that may be unexpected at once; see records.go
-	announced   int                           // rendezvous that are unexpected
-	fullHeard   uint64                        // number of records in the last FULL that has come; 0 if none has
-	full        bool                          // the last FULL was for the records that there are now: the peer waits for ROOM
-	owesRoom    bool                          // ROOM is to be sent
+	seq         uint32                 // number of the next message
+	pool        messagePool            // memory of unexpected messages
+	answers     shelf.List[rendezvous] // receives whose next RTR waits for room
+	sharesValid bool                   // Flow.shares holds what to ask for next of the first of answers
+	deferred    shelf.List[rendezvous] // receives whose next RTR waits for an idle rail
+	records     int                    // rendezvous that may be unexpected at once; see records.go
+	announced   int                    // rendezvous that are unexpected
+	fullHeard   uint64                 // number of records in the last FULL that has come; 0 if none has
+	full        bool                   // the last FULL was for the records that there are now: the peer waits for ROOM
+	owesRoom    bool                   // ROOM is to be sent
 
 	// Credit, in bytes; see credit.go.
 	window int64 // the largest taken
@@ -212,7 +213,7 @@ func (f *Flow) deliverFound() {
 // endProbe ends a probe with the envelope of the message that it has found.
 func (f *Flow) endProbe(p *Request, m *Message) {
 	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.PeerRank, m.size
-	f.finish(p, nil)
+	f.Finish(p, nil)
 }
 
 // Deliver carries on with a receive whose owner has chosen the buffer (m is nil), or begins a receive of m, which was
@@ -247,14 +248,14 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.rx.owed += cost(len(m.body))
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
-		f.finish(r, err)
+		f.Finish(r, err)
 		f.sendDue = f.sendDue || !f.ended && f.rx.creditDue()
 	case f.Dead != nil: // the gate has ended since the message was claimed, or while the owner chose the buffer
 		if f.ended {
 			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
 		f.rx.pool.put(m)
-		f.finish(r, f.Dead)
+		f.Finish(r, f.Dead)
 	default:
 		f.rx.announced--
 		f.Count(r)
@@ -432,7 +433,7 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 		}
 		f.Stats.BytesReceived += uint64(r.N)
 		f.rx.owed += cost(len(body))
-		f.finish(r, err)
+		f.Finish(r, err)
 		return
 	}
 	m := f.rx.pool.get(len(body))
@@ -522,13 +523,13 @@ func (f *Flow) dropRendezvous(underway []messageKey) {
 // unfinishedKeys returns the keys of the messages that receives were given and that have not come completely.
 func (f *Flow) unfinishedKeys() (keys []messageKey) {
 	add := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
-	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
-		for ; v != nil; v = v.nextInList {
+	for _, v := range []*rendezvous{f.rx.answers.First(), f.rx.deferred.First()} {
+		for ; v != nil; v = v.node.Next() {
 			add(v)
 		}
 	}
 	for i := range f.Rails {
-		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
+		for c := f.Rails[i].Streams[Pull].queue.First(); c != nil; c = c.node.Next() {
 			add(c.rendezvous)
 		}
 	}
@@ -541,8 +542,8 @@ func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
 		f.failPosted(x, err)
 	}
-	f.rx.answers.prepend(&f.rx.deferred)
-	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
+	f.rx.resumeDeferred()
+	for v := f.rx.answers.Pop(); v != nil; v = f.rx.answers.Pop() {
 		f.fail(v, err)
 	}
 	f.rx.sharesValid = false
@@ -551,13 +552,20 @@ func (f *Flow) failReceives(err error) {
 	}
 }
 
+// resumeDeferred puts the receives that are deferred before the answers that wait.
+func (rx *receiver) resumeDeferred() {
+	for v := rx.answers.Pop(); v != nil; v = rx.answers.Pop() {
+		rx.deferred.Push(&v.node, v)
+	}
+	rx.answers, rx.deferred = rx.deferred, rx.answers
+}
+
 // FailContext ends the receives and probes that wait in a context with err.
 func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.matcher(context), err) }
 
 // failPosted ends the receives and probes that wait in a matcher with err.
 func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {
-	from := 0
-	for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
-		f.finish(r, err)
+	for r := range x.DrainPosted {
+		f.Finish(r, err)
 	}
 }

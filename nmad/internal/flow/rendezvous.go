@@ -38,7 +38,7 @@ func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
 	v.cookie = cookie
 	if !f.startFetch(v, address) {
-		f.rx.answers.push(v)
+		f.rx.answers.Push(&v.node, v)
 	}
 }
 
@@ -61,10 +61,10 @@ func (f *Flow) packNextRtr(v *rendezvous) *Packet {
 			return f.packRtr(i, v, n)
 		}
 	}
-	f.rx.answers.pop()
+	f.rx.answers.Pop()
 	f.rx.sharesValid = false
 	v.req.Stage = Deferred
-	f.rx.deferred.push(v)
+	f.rx.deferred.Push(&v.node, v)
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (f *Flow) rtrTaken(p *Packet) {
 	if v.asked != v.want {
 		return
 	}
-	f.rx.answers.pop()
+	f.rx.answers.Pop()
 	f.rx.sharesValid = false
 	v.req.Stage = Pulling
 	if v.want == 0 {
@@ -198,5 +198,5 @@ func (f *Flow) transferred(r *Request, bytes int) {
 			err = f.truncatedError(r, r.Size)
 		}
 	}
-	f.finish(r, err)
+	f.Finish(r, err)
 }

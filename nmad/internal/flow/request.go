@@ -56,7 +56,7 @@ func (s Stage) String() string {
 type Request struct {
 	Entry match.Entry[Request] // tag and age; place in the table of posted receives
 
-	State   atomic.Uint32 // Fresh, Started or Ended; the owner and finish write it, any thread reads it
+	State   atomic.Uint32 // Fresh, Started or Ended; the owner and Finish write it, any thread reads it
 	Stage   Stage
 	Op      Op
 	Notify  Notify // how the owner learns of the end
@@ -88,17 +88,9 @@ const (
 type Notify uint8
 
 const (
-	NotifyState Notify = iota // finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
+	NotifyState Notify = iota // Finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
 	NotifyNone                // the owner looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
 	NotifyOwner               // Finished gives the request, because a waiter sleeps or a trace is recorded
-)
-
-// Until says when a send is done.
-type Until uint8
-
-const (
-	Taken    Until = iota // the network has all of the message; of a rendezvous all that the receiver wants
-	Received              // the receive is posted
 )
 
 // Rare is the part of a request that few requests need. It is zero unless UsesRare is set.
@@ -114,7 +106,7 @@ type Rare struct {
 	Lease           *Lease              // recv that takes loans: its loan, once it has ended
 	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
-	Until     Until                      // send: when it is done
+	Sync      bool                       // send: it is done only when its receive is posted; else when the network has all of it
 	Priority  int8                       // send: strategy.Item.Priority
 	LoanPlace *[LoanCard + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
 
@@ -164,7 +156,7 @@ func (r *Request) anywhere() bool { return r.UsesRare && r.Rare.Anywhere }
 func (r *Request) chooses() bool { return r.UsesRare && r.Rare.Chooses }
 
 // Synchronous reports whether a send is done only when its receive is posted.
-func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Until == Received }
+func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Sync }
 
 // Scatter sets the parts in which the message lies, or to which it goes. The owner calls it before it starts the
 // request.

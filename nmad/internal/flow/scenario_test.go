@@ -122,9 +122,9 @@ func (sc *scenario) side(x, other *side, verb string, rest []string) (out []stri
 		b := data(n("len", 0), len(sc.reqs))
 		r := request(uint64(n("tag", 0)), b)
 		if r.Rare.Priority = int8(n("prio", 0)); verb == "ssend" {
-			r.Rare.Until = Received
+			r.Rare.Sync = true
 		}
-		r.UsesRare = r.Rare.Priority != 0 || r.Rare.Until == Received
+		r.UsesRare = r.Rare.Priority != 0 || r.Rare.Sync
 		sc.reqs[rest[0]], sc.bytes[rest[0]] = r, b
 		x.send(r)
 	case "recv":

@@ -33,7 +33,7 @@ type sender struct {
 // canLeave reports whether a message of that many bytes could leave at once, in one packet, given credit: it is short
 // enough, and no message or answer waits before it.
 func (f *Flow) canLeave(bytes int) bool {
-	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
+	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.Empty() && f.Dead == nil
 }
 
 // LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner
@@ -116,15 +116,15 @@ func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
 	if f.Dead != nil {
-		f.finish(r, f.Dead)
+		f.Finish(r, f.Dead)
 		return false
 	}
 	if uint64(r.Data.Size) > driver.MaxMessage {
-		f.finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
+		f.Finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
 		return false
 	}
 	deferred := f.defers(r)
-	first := f.tx.queue.Empty() && f.rx.answers.empty()
+	first := f.tx.queue.Empty() && f.rx.answers.Empty()
 	f.Count(r)
 	f.enqueue(r)
 	return !deferred && (first || !f.tx.noRoom)
@@ -147,7 +147,7 @@ func (f *Flow) enqueue(r *Request) {
 		q.Push(r)
 		return
 	}
-	var before *Request // r goes behind it; nil: to the front
+	var before *Request // r goes behind it, or to the front if it is nil
 	for x := q.head; x != nil; x = x.Link {
 		if x.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(x)) {
 			before = x
@@ -161,16 +161,16 @@ func (f *Flow) enqueue(r *Request) {
 }
 
 // defers reports whether the announcement of r, which is started now, is deferred, so that it leaves together with
-// others (strategy.Defers).
+// others (strategy.MaxDeferred).
 func (f *Flow) defers(r *Request) bool {
 	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eagerLimit && !r.Synchronous() {
 		return false
 	}
-	ahead := f.tx.announced.used != 0 || f.moving[Push] != 0
-	if ahead {
-		f.tx.deferrals++
+	if f.tx.announced.used == 0 && f.moving[Push] == 0 {
+		return false
 	}
-	return strategy.Defers(true, ahead, f.tx.deferrals)
+	f.tx.deferrals++
+	return f.tx.deferrals < strategy.MaxDeferred
 }
 
 // NextSize returns the size of the first send in the queue, in bytes; 0 if the queue is empty.
@@ -183,7 +183,7 @@ func (f *Flow) NextSize() int {
 
 // waiting reports whether packets wait to be handed to the link.
 func (f *Flow) waiting() bool {
-	return !f.tx.queue.Empty() || !f.rx.answers.empty() || f.controlWaits()
+	return !f.tx.queue.Empty() || !f.rx.answers.Empty() || f.controlWaits()
 }
 
 // controlWaits reports whether packets wait other than messages, announcements and answers.
@@ -197,7 +197,7 @@ func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 // Unsent reports whether a packet waits that Drain could hand to the link now: the link had room for the last packet,
 // and the packet does not wait for the peer, as an announcement does while all of the peer's records are used.
 func (f *Flow) Unsent() bool {
-	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
+	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.Empty() &&
 		!f.rx.creditDue() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
 	return !f.tx.noRoom && f.waiting() && !stalled
 }
@@ -220,16 +220,15 @@ func (f *Flow) FailSends(err error) {
 	f.setUnsent(unsentGathered, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
-			f.finish(r, err)
+			f.Finish(r, err)
 		} else { // a receive of no bytes: it is complete, whether its RTR reaches the sender or not
 			f.transferred(r, 0)
 		}
 	}
 	for r := f.tx.queue.Pop(); r != nil; r = f.tx.queue.Pop() {
-		f.finish(r, err)
+		f.Finish(r, err)
 	}
-	from := 0
-	for v := f.tx.announced.takeAny(&from); v != nil; v = f.tx.announced.takeAny(&from) {
+	for v := range f.tx.announced.drain {
 		f.fail(v, err)
 	}
 	for i := range f.Rails {

@@ -31,16 +31,21 @@ type Stream struct {
 const maxPiece = 1 << 30
 
 // Empty reports whether the stream has no chunk.
-func (x *Stream) Empty() bool { return x.queue.empty() }
+func (x *Stream) Empty() bool { return x.queue.Empty() }
 
 // Waits returns how many chunks the stream has, and how many of their bytes have not moved.
-func (x *Stream) Waits() (chunks, bytes int) { return x.queue.len, x.queue.left }
+func (x *Stream) Waits() (chunks, bytes int) {
+	for c := x.queue.First(); c != nil; c = c.node.Next() {
+		chunks++
+	}
+	return chunks, x.queue.left
+}
 
 // Broken reports whether the stream has failed: nothing more moves.
 func (x *Stream) Broken() bool { return x.err != nil }
 
 // Reserve reserves the chunk at the head for the caller. There must be a chunk, and none may be reserved.
-func (x *Stream) Reserve() { x.reserved = x.queue.head }
+func (x *Stream) Reserve() { x.reserved = x.queue.First() }
 
 // Copy moves bytes of the reserved chunk by calls of the link, and returns how many. call is the link's Push or Pull;
 // fetch, its Fetch, is for a chunk that is read in the peer's memory. The caller does not hold the lock of the Flow.
@@ -89,8 +94,8 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	if c.moved == c.size {
 		f.endChunk(x)
 	}
-	if x.dir == Pull && !f.rx.deferred.empty() && f.Rails[rail].idle() {
-		f.rx.answers.prepend(&f.rx.deferred)
+	if x.dir == Pull && !f.rx.deferred.Empty() && f.Rails[rail].idle() {
+		f.rx.resumeDeferred()
 		f.sendDue = true
 	}
 	return f.takeLeave()

@@ -68,16 +68,11 @@ func Context(ctx context.Context, d time.Duration) (bounded context.Context, sto
 	}
 }
 
-// Conn is the part of a net.Conn that Bound needs.
-type Conn interface {
-	SetDeadline(time.Time) error
-}
-
 // Past is a deadline that lies in the past: reads and writes fail at once.
 var Past = time.Unix(1, 0)
 
 // Bound makes all reads and writes of c fail with os.ErrDeadlineExceeded, also those that are under way, once this
 // process has been able to run for d. After Stop the caller may set deadlines of its own.
-func Bound(c Conn, d time.Duration) *Limit {
+func Bound(c interface{ SetDeadline(time.Time) error }, d time.Duration) *Limit {
 	return After(d, func() { _ = c.SetDeadline(Past) }) // fails if c is closed: then reads and writes fail as well
 }

@@ -9,7 +9,7 @@ type Arrival[M any] struct {
 	node  shelf.Node[Arrival[M]] // in Matcher.order
 }
 
-// Init sets the message to which the Arrival belongs. It is called once, before any other use.
+// Init sets the message to which the Arrival belongs. It is called before any other use.
 func (m *Arrival[M]) Init(of *M) { m.Entry.Owner, m.Owner = m, of }
 
 // arrivals lists unexpected messages in the order in which they came, for receives that do not name a tag.

@@ -7,12 +7,18 @@ type Group []uint64
 
 // All returns the group of the ranks below n.
 func All(n int) Group {
-	g := make(Group, (n+63)/64)
+	g := NewGroup(n)
 	for rank := range n {
-		g[rank/64] |= 1 << (rank % 64)
+		g.Add(rank)
 	}
 	return g
 }
+
+// NewGroup returns an empty group, which has room for the ranks below n.
+func NewGroup(n int) Group { return make(Group, (n+63)/64) }
+
+// Add adds a rank, for which the group must have room.
+func (g Group) Add(rank int) { g[rank/64] |= 1 << (rank % 64) }
 
 // Has reports whether a rank belongs to the group.
 func (g Group) Has(rank int) bool {

@@ -239,25 +239,26 @@ func (x *Matcher[R, M]) matchWild(w wildcard) {
 	}
 }
 
-// TakePosted takes out some receive or probe of this gate, the oldest first within its tag; nil if none waits. *from is
-// 0 in the first of a series of calls; see table.takeAny.
-func (x *Matcher[R, M]) TakePosted(from *int) *R {
-	if e := x.posted.takeAny(from); e != nil {
-		return e.Owner
+// DrainPosted takes out all receives and probes of this gate, and passes them to yield: those of a tag in a row, the
+// oldest first. yield must not call the matcher.
+func (x *Matcher[R, M]) DrainPosted(yield func(*R) bool) {
+	for e := range x.posted.drain {
+		if !yield(e.Owner) {
+			return
+		}
 	}
-	if w := x.wild.First(); w != nil {
-		x.wild.remove(w)
-		return w.recv.Owner
+	for w := x.wild.First(); w != nil; w = x.wild.First() {
+		if x.wild.remove(w); !yield(w.recv.Owner) {
+			return
+		}
 	}
-	return nil
 }
 
 // Filter takes out the unexpected messages for which keep returns false. It calls keep for all messages of a tag in a
 // row, in the order in which they came.
 func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
-	from := 0
-	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
+	for e := range x.unexpected.drain {
 		if m := e.Owner; keep(m.Owner) {
 			kept.add(e)
 		} else {

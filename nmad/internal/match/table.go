@@ -130,15 +130,15 @@ func (t *table[T]) remove(e *Entry[T]) bool {
 	return true
 }
 
-// takeAny removes and returns some entry, the oldest first within its tag; nil if the table is empty. It begins at bucket
-// *from, below which all buckets must be empty, and moves *from on: a caller that empties the table begins with 0.
-func (t *table[T]) takeAny(from *int) *Entry[T] {
-	for ; *from < len(t.buckets); *from++ {
-		if e := t.buckets[*from]; e != nil {
-			return t.take(e.Tag)
+// drain takes out all entries, and passes them to yield: those of a tag in a row, the oldest first.
+func (t *table[T]) drain(yield func(*Entry[T]) bool) {
+	for i := range t.buckets {
+		for e := t.buckets[i]; e != nil; e = t.buckets[i] {
+			if !yield(t.take(e.Tag)) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // grow doubles the number of buckets.

@@ -53,10 +53,9 @@ func TestTableModel(t *testing.T) {
 				if rapid.IntRange(0, 9).Draw(t, "seldom") != 0 {
 					t.Skip()
 				}
-				from := 0
-				for e := tab.takeAny(&from); e != nil; e = tab.takeAny(&from) {
+				for e := range tab.drain {
 					if want := oldest(e.Tag); e != want {
-						t.Fatalf("takeAny = %p, want %p, the oldest of tag %d", e, want, e.Tag)
+						t.Fatalf("drain gives %p, want %p, the oldest of tag %d", e, want, e.Tag)
 					}
 				}
 				if len(model) != 0 {

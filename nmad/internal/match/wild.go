@@ -21,7 +21,7 @@ type Wild[R any] struct {
 	node   shelf.Node[Wild[R]]
 }
 
-// Set makes w the Wild of r, whose pattern is the tag of r and mask. probe says whether r is a probe. w must be in no
+// Set makes w the Wild of r, which is a probe if probe is set. Its pattern is the tag of r and mask. w must be in no
 // list.
 func (w *Wild[R]) Set(r *Entry[R], mask uint64, probe bool) { w.recv, w.mask, w.Probe = r, mask, probe }
 
