@@ -77,8 +77,8 @@ func (b *Barrier) TryWait() (last bool) {
 	return last
 }
 
-// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the caller does not count as arrived. If
-// d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d: it returns false if the phase did not end in time, and the caller does not count
+// as arrived. If d <= 0 it is TryWait.
 func (b *Barrier) WaitTimeout(d time.Duration) bool {
 	if d <= 0 {
 		return b.TryWait()
@@ -137,8 +137,8 @@ func (p Phase) TryWait() (over bool) {
 	return over
 }
 
-// WaitTimeout is Wait for at most d; false: the phase has not ended in time. The arrival stands, and p may be waited
-// for again. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d: it returns false if the phase has not ended in time. The arrival stands, and p may
+// be waited for again. If d <= 0 it is TryWait.
 func (p Phase) WaitTimeout(d time.Duration) bool { return p.wait(within(d)) == nil }
 
 // WaitContext is Wait until ctx is done: then it returns the cause, also if the phase had ended. The arrival stands,

@@ -25,7 +25,7 @@ func (a *semaphoreCase) Enlist(w *sched.Waiter) bool {
 func (a *semaphoreCase) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *semaphoreCase) Taken(*sched.Waiter) bool { return true }
 
-// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It tells whether
+// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It reports whether
 // it did.
 func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
 	c := sched.Visit()

@@ -28,8 +28,8 @@ func (c *Cond) Wait() {
 	t.EndWait()
 }
 
-// WaitTimeout is Wait for at most d and, after that, until L can be locked; false: the caller was not woken in time (at
-// once if d <= 0). L is locked either way.
+// WaitTimeout is Wait for at most d and, after that, until L can be locked: it returns false if the caller was not
+// woken in time (at once if d <= 0). L is locked either way.
 func (c *Cond) WaitTimeout(d time.Duration) bool {
 	t := c.enqueue()
 	err := wait(t, &c.q, &c.mu, within(d))

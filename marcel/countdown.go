@@ -25,8 +25,8 @@ const mostCounted = math.MaxInt64 >> 1
 // zero reports whether the number is 0.
 func (d *countdown) zero() bool { return d.state.Load() < 2 }
 
-// add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative, or too large,
-// and is as it was.
+// add changes the number by delta and wakes all waiters if it is 0 then. It returns false, and changes
+// nothing, if the number would be negative, or too large.
 func (d *countdown) add(delta int64) bool {
 	for {
 		s := d.state.Load()

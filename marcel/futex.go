@@ -53,8 +53,8 @@ func (q *Futex) Wait(word *atomic.Uint32, old uint32) (woken bool) {
 	return q.wait(word, old, nil) == nil
 }
 
-// WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was not old, or the caller was not woken
-// in time.
+// WaitTimeout is Wait for at most d (it does not wait if d <= 0): it returns false if *word was not old, or the caller
+// was not woken in time.
 func (q *Futex) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
 	return q.wait(word, old, within(d)) == nil
 }

@@ -22,7 +22,7 @@ type cell[T any] struct {
 // values again, these are destroyed as well, in four rounds at most.
 func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 
-// Get returns the calling thread's value; false: it has none, or the caller is a plain goroutine.
+// Get returns the calling thread's value; ok is false if it has none, or if the caller is a plain goroutine.
 func (key *Key[T]) Get() (v T, ok bool) {
 	if p := key.own(); p != nil {
 		v, ok = p.v, p.set
@@ -43,7 +43,7 @@ func (key *Key[T]) Set(v T) error {
 	return nil
 }
 
-// Clear takes the calling thread's value away and returns it; false: it had none. The destructor is not called.
+// Clear takes the calling thread's value away and returns it; ok is false if it had none. The destructor is not called.
 func (key *Key[T]) Clear() (v T, ok bool) {
 	if p := key.own(); p != nil {
 		v, ok = p.v, p.set

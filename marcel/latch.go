@@ -37,7 +37,7 @@ func (l *Latch) Wait() { _ = l.n.wait(sched.InLatch, nil) }
 // TryWait reports whether the latch is open. It does not block.
 func (l *Latch) TryWait() bool { return l.n.zero() }
 
-// WaitTimeout is Wait for at most d; false: it did not open in time. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d: it returns false if the latch did not open in time. If d <= 0 it is TryWait.
 func (l *Latch) WaitTimeout(d time.Duration) bool { return l.n.wait(sched.InLatch, within(d)) == nil }
 
 // WaitContext is Wait until ctx is done: then it returns the cause, also if the latch was open.

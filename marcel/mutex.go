@@ -76,7 +76,7 @@ func (m *Mutex) Lock() {
 // inlines Lock.
 func (m *Mutex) lockBeside() { _ = m.lock(nil) }
 
-// TryLock takes the mutex if it is free, and tells whether it was. It does not block.
+// TryLock takes the mutex if it is free, and reports whether it was. It does not block.
 func (m *Mutex) TryLock() bool {
 	for {
 		s := m.state.Load()
@@ -89,7 +89,7 @@ func (m *Mutex) TryLock() bool {
 	}
 }
 
-// LockTimeout is Lock for at most d; false: the mutex was not to be had in time. If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d: it returns false if the mutex was not to be had in time. If d <= 0 it is TryLock.
 func (m *Mutex) LockTimeout(d time.Duration) bool {
 	return m.TryLock() || d > 0 && m.lock(within(d)) == nil
 }
@@ -152,7 +152,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	}
 }
 
-// spin tries to take the mutex for a while, and tells whether it did. It gives up if waiters stand in q, or another
+// spin tries to take the mutex for a while, and reports whether it did. It gives up if waiters stand in q, or another
 // thread, perhaps the owner, could use this VP.
 func (m *Mutex) spin() bool {
 	for range mutexSpins {
@@ -224,7 +224,7 @@ func (m *Mutex) watchPasses() {
 	}
 }
 
-// take takes the mutex if it is free, and tells whether it did; if not, it sets waiting, so that Unlock looks at q.
+// take takes the mutex if it is free, and reports whether it did; if not, it sets waiting, so that Unlock looks at q.
 // Under mu.
 func (m *Mutex) take() bool {
 	s := m.state.Or(mutexWaiting)
@@ -285,8 +285,8 @@ func (m *Mutex) pass() bool {
 	}
 }
 
-// onePassLess returns the free state that follows s, which is locked; false: Unlock is to hand the mutex to the woken
-// waiter.
+// onePassLess returns the free state that follows s, which is locked; ok is false if Unlock is to hand the mutex to the
+// woken waiter.
 func onePassLess(s uint32) (free uint32, ok bool) {
 	free = s &^ (mutexLocked | mutexWaiting)
 	switch left := s / onePass; {
@@ -300,7 +300,7 @@ func onePassLess(s uint32) (free uint32, ok bool) {
 	return free, true
 }
 
-// unlock is Unlock within an operation of c; false: it was not locked.
+// unlock is Unlock within an operation of c. It returns false if the mutex was not locked.
 func (m *Mutex) unlock(c *sched.Co) bool {
 	if m.pass() {
 		return true

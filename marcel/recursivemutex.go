@@ -27,13 +27,13 @@ func (r *RecursiveMutex) Lock() {
 	}
 }
 
-// TryLock is Lock if that is possible at once, and tells whether it was. It does not block.
+// TryLock is Lock if that is possible at once, and reports whether it was. It does not block.
 func (r *RecursiveMutex) TryLock() bool {
 	me := calls.CallerID()
 	return r.relock(me) || r.own(me, r.m.TryLock())
 }
 
-// LockTimeout is Lock for at most d; false: the mutex was not to be had in time. If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d: it returns false if the mutex was not to be had in time. If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
 	me := calls.CallerID()
 	return r.relock(me) || r.own(me, r.m.LockTimeout(d))
@@ -50,7 +50,7 @@ func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	return err
 }
 
-// relock locks once more if the caller, whose CallerID is me, is the owner. It tells whether it is.
+// relock locks once more if the caller, whose CallerID is me, is the owner. It reports whether it is.
 func (r *RecursiveMutex) relock(me uint64) bool {
 	mine := r.owner.Load() == me
 	if mine {

@@ -69,7 +69,7 @@ func (m *RWMutex) RLock() {
 	}
 }
 
-// TryRLock locks for reading if that is possible without waiting, and tells whether it did. It does
+// TryRLock locks for reading if that is possible without waiting, and reports whether it did. It does
 // not block.
 func (m *RWMutex) TryRLock() bool {
 	for {
@@ -83,7 +83,7 @@ func (m *RWMutex) TryRLock() bool {
 	}
 }
 
-// RLockTimeout is RLock for at most d; false: it was not to be had in time. If d <= 0 it is TryRLock.
+// RLockTimeout is RLock for at most d: it returns false if the lock was not to be had in time. If d <= 0 it is TryRLock.
 func (m *RWMutex) RLockTimeout(d time.Duration) bool {
 	return m.TryRLock() || m.rlock(within(d)) == nil
 }
@@ -154,12 +154,12 @@ func (m *RWMutex) Lock() {
 	}
 }
 
-// TryLock locks for writing if the lock is free, and tells whether it was. It does not block.
+// TryLock locks for writing if the lock is free, and reports whether it was. It does not block.
 func (m *RWMutex) TryLock() bool {
 	return m.state.Load() == 0 && m.state.CompareAndSwap(0, rwWriting)
 }
 
-// LockTimeout is Lock for at most d; false: it was not to be had in time. If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d: it returns false if the lock was not to be had in time. If d <= 0 it is TryLock.
 func (m *RWMutex) LockTimeout(d time.Duration) bool {
 	return m.TryLock() || m.lock(within(d)) == nil
 }

@@ -20,7 +20,7 @@ type Waiter = sched.Waiter
 //
 // The methods are for Select, which calls them on the waiting thread or goroutine with nothing locked:
 //
-//   - Try takes the case if it is to be had at once, and tells whether it has. It
+//   - Try takes the case if it is to be had at once, and reports whether it has. It
 //     does not wait for another thread.
 //   - Enlist puts w at the end of the line, unless the case is to be had at once
 //     (or nearly so: a false alarm does no harm, as long as it cannot go on for
@@ -43,7 +43,7 @@ type Case interface {
 // PollingCase is implemented by a Case for which the waiter itself may have to make progress; the Try of such a Case
 // polls, too.
 type PollingCase interface {
-	// Poll polls once, without blocking, and tells whether the waiter has to go on polling because no other thread
+	// Poll polls once, without blocking, and reports whether the waiter has to go on polling because no other thread
 	// does.
 	Poll() bool
 }
@@ -301,7 +301,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	}
 }
 
-// mustPoll polls once for each PollingCase, and tells whether one of them needs the waiter to go on.
+// mustPoll polls once for each PollingCase, and reports whether one of them needs the waiter to go on.
 func mustPoll(cases []Case) (must bool) {
 	for _, c := range cases {
 		if p, ok := c.(PollingCase); ok && !isOff(c) && p.Poll() {

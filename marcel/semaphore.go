@@ -35,8 +35,8 @@ func (s *Semaphore) Acquire() {
 }
 
 // AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether SetUninterruptible was called or
-// not: for a caller that has to clean up first. false: the thread was cancelled, and has no unit; TestCancel then ends
-// it.
+// not: for a caller that has to clean up first. It returns false if the thread was cancelled, and has no unit; TestCancel
+// then ends it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
 	return !calls.Interrupted()
@@ -56,7 +56,7 @@ func (s *Semaphore) TryAcquire() bool {
 	return ok
 }
 
-// AcquireTimeout is Acquire for at most d; false: there was no unit in time. If d <= 0 it is TryAcquire.
+// AcquireTimeout is Acquire for at most d: it returns false if there was no unit in time. If d <= 0 it is TryAcquire.
 func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(within(d)) == nil }
 
 // AcquireContext is Acquire until ctx is done: then it returns the cause, also if there was a unit.

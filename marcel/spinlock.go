@@ -24,10 +24,10 @@ func (s *SpinLock) Lock() {
 	}
 }
 
-// TryLock takes the lock if it is free, and tells whether it was.
+// TryLock takes the lock if it is free, and reports whether it was.
 func (s *SpinLock) TryLock() bool { return s.v.Load() == 0 && s.v.CompareAndSwap(0, 1) }
 
-// LockTimeout is Lock for at most d; false: the lock was not to be had in time. If d <= 0 it is TryLock.
+// LockTimeout is Lock for at most d: it returns false if the lock was not to be had in time. If d <= 0 it is TryLock.
 func (s *SpinLock) LockTimeout(d time.Duration) bool {
 	end := time.Now().Add(d)
 	return s.TryLock() || d > 0 && s.lockUnless(func() bool { return !time.Now().Before(end) })
@@ -42,7 +42,7 @@ func (s *SpinLock) LockContext(ctx context.Context) error {
 	return nil
 }
 
-// lockUnless is Lock until over, which it calls now and then, returns true. It tells whether it has the lock.
+// lockUnless is Lock until over, which it calls now and then, returns true. It reports whether it has the lock.
 func (s *SpinLock) lockUnless(over func() bool) bool {
 	for n := 1; !s.TryLock(); n++ {
 		if n%16 == 0 && over() {

@@ -81,7 +81,7 @@ func OnThread() bool { return sched.OnThread() }
 func Yield() { sched.Yield() }
 
 // YieldTo lets t run at once if it is ready on the caller's VP, before all others, whatever their priority; the caller
-// goes to the end of the queue. Else it is Yield. It tells whether t got its turn in this way. It looks through the
+// goes to the end of the queue. Else it is Yield. It reports whether t got its turn in this way. It looks through the
 // VP's run queue for it.
 func YieldTo(t Thread) bool { return calls.YieldTo(t) }
 
@@ -102,7 +102,7 @@ func EnablePreemption() error { return calls.EnablePreemption() }
 // goroutine it does nothing.
 func TestCancel() { calls.TestCancel() }
 
-// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled before.
+// SetCancelState enables or disables cancellation of the calling thread, and reports whether it was enabled before.
 // Threads begin with cancellation enabled. While it is disabled the thread keeps a request for when it is enabled. On a
 // plain goroutine SetCancelState does nothing and returns false.
 func SetCancelState(enabled bool) (before bool) { return calls.SetCancelState(enabled) }

@@ -119,7 +119,7 @@ func wakeAll(w *sched.Waiter) {
 	c.Leave()
 }
 
-// takeBack makes t idle, or an alarm for a function not pending, and tells whether there was anything to take back.
+// takeBack makes t idle, or an alarm for a function not pending, and reports whether there was anything to take back.
 // Under the lock.
 func (t *Timer) takeBack() bool {
 	if t.alarm.ForFunc() {

@@ -68,7 +68,7 @@ func (g *WaitGroup) Wait() { _ = g.n.wait(sched.InWaitGroup, nil) }
 // TryWait reports whether the counter is 0. It does not block.
 func (g *WaitGroup) TryWait() bool { return g.n.zero() }
 
-// WaitTimeout is Wait for at most d; false: the counter did not become 0 in time. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d: it returns false if the counter did not become 0 in time. If d <= 0 it is TryWait.
 func (g *WaitGroup) WaitTimeout(d time.Duration) bool {
 	return g.n.wait(sched.InWaitGroup, within(d)) == nil
 }

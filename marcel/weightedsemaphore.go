@@ -40,8 +40,8 @@ func (w *WeightedSemaphore) TryAcquire(units int64) bool {
 	return w.take(units)
 }
 
-// AcquireTimeout is Acquire for at most d; false: the units were not free in time, and it takes none. If d <= 0 it is
-// TryAcquire.
+// AcquireTimeout is Acquire for at most d: it returns false, and takes none, if the units were not free in time. If
+// d <= 0 it is TryAcquire.
 func (w *WeightedSemaphore) AcquireTimeout(units int64, d time.Duration) bool {
 	ctx, stop := context.WithTimeout(context.Background(), d)
 	defer stop()
@@ -100,7 +100,7 @@ func (w *WeightedSemaphore) check(units int64) {
 	}
 }
 
-// take takes so many units if they are free and no caller waits, and tells whether it did. Under mu.
+// take takes so many units if they are free and no caller waits, and reports whether it did. Under mu.
 func (w *WeightedSemaphore) take(units int64) bool {
 	if len(w.queue) > 0 || w.available < units {
 		return false

@@ -61,6 +61,7 @@ func (trs *transcripts) lines(rank int) []string {
 // Each survivor gets to the end, and what any process has returned, also one that was killed then, is what all
 // others have returned.
 func TestAgreeKilled(t *testing.T) {
+	t.Parallel()
 	drivers := []string{"shm", "tcp"}
 	if testing.Short() {
 		drivers = drivers[:1]

@@ -54,6 +54,7 @@ func used() time.Duration {
 // TestIdleCostsNothing makes sure that waiting for long is done in the kernel. It
 // looks at processor time, not at the clock, so a busy machine does no harm.
 func TestIdleCostsNothing(t *testing.T) {
+	t.Parallel()
 	for _, d := range []string{"shm", "tcp"} {
 		for _, engine := range waysOver(d, effort.Long()) {
 			t.Run(d+"/"+engine, func(t *testing.T) {

@@ -40,7 +40,7 @@ type linker struct {
 // dialsAtOnce is the largest number of gates that a process dials at once.
 const dialsAtOnce = 16
 
-// Pauses of a dialler that has got the answer LATER, before it dials again: the first, and the longest one.
+// Pauses of a dialer that has got the answer LATER, before it dials again: the first, and the longest one.
 const (
 	firstAsk = 20 * time.Millisecond
 	lastAsk  = time.Second
@@ -156,7 +156,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 }
 
 // welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the
-// first rail it also tells the dialler what becomes of the link, and after YES waits for the other rails and attaches
+// first rail it also tells the dialer what becomes of the link, and after YES waits for the other rails and attaches
 // all of them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
@@ -201,7 +201,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	d.giveUp(g, accepting, err)
 }
 
-// asked receives the dialler's packet, waits until the domain is open for which the link is, and returns the domain and
+// asked receives the dialer's packet, waits until the domain is open for which the link is, and returns the domain and
 // its gate. g is nil if the domain was closed.
 func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Domain, g *Gate, err error) {
 	h, err := hear(ctx, link, linkAsk, linkAsk)
@@ -359,12 +359,12 @@ func mayPass(err error) bool {
 	return false
 }
 
-// ask sends the dialler's packet: the link leads from a domain of this process to one of the peer.
+// ask sends the dialer's packet: the link leads from a domain of this process to one of the peer.
 func ask(ctx context.Context, link driver.Link, from, to int) error {
 	return sendLinkPart(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
 }
 
-// sendLinkPart sends a packet LINK: that of the dialler, or the answer.
+// sendLinkPart sends a packet LINK: that of the dialer, or the answer.
 func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error {
 	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {

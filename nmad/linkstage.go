@@ -26,11 +26,11 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// On each rail the dialler sends the first packet (LINK), which says from which domain to which domain the link leads.
+// On each rail the dialer sends the first packet (LINK), which says from which domain to which domain the link leads.
 // If the accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So
 // the accepting side decides what becomes of the first rail, and answers in its first packet:
 //
-//	YES     it takes the link, and the dialler may dial the other rails
+//	YES     it takes the link, and the dialer may dial the other rails
 //	LATER   it dials itself, and its rank is the lower one, so its own link will be taken; or it has links already
 //	NEVER   the gate has ended, or its domain is closed or closing
 //
@@ -61,7 +61,7 @@ const (
 	linkYes   = iota // answer YES
 	linkLater        // answer LATER
 	linkNever        // answer NEVER
-	linkAsk          // the dialler's packet
+	linkAsk          // the dialer's packet
 )
 
 // linked reports whether the gate has its links.

@@ -369,8 +369,10 @@ func TestWithoutRankZero(t *testing.T) {
 // TestOrphanLearnsOfLeave: with rank 0 gone, a receive from one that is not linked to us ends
 // when he closes.
 func TestOrphanLearnsOfLeave(t *testing.T) {
+	t.Parallel() // Close waits
 	for _, any := range []bool{false, true} {
 		t.Run(fmt.Sprint("any=", any), func(t *testing.T) {
+			t.Parallel()
 			j := newJob(t, 3, &simnet.Net{}, nil)
 			one := j.sessions[1]
 			if err := j.sessions[0].Close(); err != nil {
@@ -441,6 +443,7 @@ func (end impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
 
 // TestImpoliteAnswers: one that answers a link otherwise than it may loses the gate, nothing else.
 func TestImpoliteAnswers(t *testing.T) {
+	t.Parallel() // Close waits
 	for name, c := range map[string]struct {
 		with *driver.Header
 		want error
@@ -451,6 +454,7 @@ func TestImpoliteAnswers(t *testing.T) {
 		"answer with body": {&driver.Header{Kind: flow.KindLink, Body: 3}, ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			j := newJob(t, 3, &impolite{rank: 1, with: c.with}, nil)
 			if err := j.sessions[0].Gate(1).Send(1, nil); !errors.Is(err, c.want) {
 				t.Errorf("ended with %v, want %v", err, c.want)

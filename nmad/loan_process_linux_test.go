@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -107,7 +107,7 @@ func TestKilledWithLoans(t *testing.T) {
 				if n, _ := r.count("lost"); n != 1 {
 					t.Errorf("%d survivors are through with it", n)
 				}
-				if left, _ := filepath.Glob("/dev/shm/*pm2*"); len(left) > 0 {
+				if left := orphans.Files(); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
 				}
 			})

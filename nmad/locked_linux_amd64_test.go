@@ -19,14 +19,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// countedVariable makes a process of this binary one whose instructions TestLockedInstructions counts; it says of which
-// kind its domains are.
+// countedVariable makes a process of this binary one whose instructions TestLockedInstructions counts: it has the kind
+// of the process's domains, and how many messages go each way meanwhile.
 const countedVariable = "PM2_TEST_COUNTED"
-
-// countedMessages is how many messages go each way while it counts.
-const countedMessages = 8
 
 //go:noinline
 func countFrom() { countMarks++ }
@@ -39,8 +37,9 @@ var countMarks int // so that the marks are not empty
 // TestCountedProcess is that process: two sessions over shm, a domain of each, and a thread on either side, of which one
 // is looked at. It says which, and goes on when it is told to.
 func TestCountedProcess(t *testing.T) {
-	kind := os.Getenv(countedVariable)
-	if kind == "" {
+	var kind string
+	var messages int
+	if _, err := fmt.Sscan(os.Getenv(countedVariable), &kind, &messages); err != nil {
 		t.Skip("it is a part of TestLockedInstructions")
 	}
 	debug.SetGCPercent(-1)
@@ -84,7 +83,7 @@ func TestCountedProcess(t *testing.T) {
 	fmt.Println(unix.Gettid())
 	_, _ = os.Stdin.Read(make([]byte, 1))
 	countFrom()
-	exchange(countedMessages)
+	exchange(messages)
 	countTo()
 	b[0] = 255
 	exchange(1)
@@ -114,23 +113,24 @@ func TestLockedInstructions(t *testing.T) {
 	if !kernel.HasMembarrier() {
 		t.Skip("without membarrier the owner's store is a locked one")
 	}
+	messages := effort.Choose(2, 3, 8)
 	per := map[string]int{} // by kind, without the driver's
 	for kind := Shared; kind <= Private; kind++ {
-		at := step(t, kind.String())
+		at := step(t, kind.String(), messages)
 		var text []string
 		for name, n := range at {
 			if !strings.HasPrefix(name, "shm.") {
 				per[kind.String()] += n
-			} else if n > countedMessages {
-				t.Errorf("%v: %d locked instructions of %s for %d messages", kind, n, name, countedMessages)
+			} else if n > messages {
+				t.Errorf("%v: %d locked instructions of %s for %d messages", kind, n, name, messages)
 			}
-			text = append(text, fmt.Sprintf("%.1f in %s", float64(n)/countedMessages, name))
+			text = append(text, fmt.Sprintf("%.1f in %s", float64(n)/float64(messages), name))
 		}
 		slices.Sort(text)
-		t.Logf("%v: besides the driver's %.1f locked instructions for a message sent and one received: %s", kind, float64(per[kind.String()])/countedMessages, strings.Join(text, ", "))
+		t.Logf("%v: besides the driver's %.1f locked instructions for a message sent and one received: %s", kind, float64(per[kind.String()])/float64(messages), strings.Join(text, ", "))
 	}
 	if n := per["private"]; n != 0 {
-		t.Errorf("private: %d locked instructions in %d messages each way", n, countedMessages)
+		t.Errorf("private: %d locked instructions in %d messages each way", n, messages)
 	}
 	if per["shared"] == 0 {
 		t.Error("a lock that is shared takes no locked instruction: this counts nothing")
@@ -138,12 +138,12 @@ func TestLockedInstructions(t *testing.T) {
 }
 
 // step counts the locked instructions of such a process between its marks, by function.
-func step(t *testing.T, kind string) map[string]int {
+func step(t *testing.T, kind string, messages int) map[string]int {
 	t.Helper()
 	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestCountedProcess$")
-	cmd.Env = append(os.Environ(), countedVariable+"="+kind, "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(os.Environ(), fmt.Sprint(countedVariable, "=", kind, " ", messages), "GODEBUG=asyncpreemptoff=1")
 	cmd.Stderr = os.Stderr
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()

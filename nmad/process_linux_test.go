@@ -19,6 +19,7 @@ import (
 
 	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/internal/test/effort"
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -268,6 +269,7 @@ func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for the silence of a heartbeat")
 	}
+	t.Parallel()
 	for _, c := range []struct {
 		driver, engine, phase string
 		victim                int
@@ -489,7 +491,7 @@ func kill(t *testing.T, d, engine, phase string, victim int) {
 	if took > 20*time.Second+slack { // two seconds on a machine that has time
 		t.Errorf("the survivors noticed after %v", took)
 	}
-	if left, _ := filepath.Glob("/dev/shm/*pm2*"); len(left) > 0 {
+	if left := orphans.Files(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/auto"
+	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -141,11 +142,27 @@ type RailInfo struct {
 }
 
 // SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm,
-// or auto, which chooses shm between them. It goes by the driver's name, so that all processes of a job get the same
-// answer.
+// auto, which chooses shm between them, or ofi:shm, whose links only lead to processes of the host. It goes by the
+// driver's name, so that all processes of a job get the same answer.
 func (i *RailInfo) SharesMemory() bool {
 	name, _, _ := strings.Cut(i.Name, "#")
-	return name == shm.Name || name == auto.Name
+	return name == shm.Name || name == auto.Name || name == ofi.Name+":shm"
+}
+
+// RemoteMemory returns the link of the gate's first rail if its network writes and reads memory of the peer by itself,
+// and the shortest put or get that had better go so, in bytes; nil: it does not, or the gate has no links yet. It takes
+// the gate's lock for a moment.
+func (g *Gate) RemoteMemory() (l driver.RemoteMemory, from int) {
+	if !g.valid() {
+		return nil, 0
+	}
+	h := g.lock()
+	defer h.unlock()
+	link := h.g.rails[0].link
+	if from = link.Caps().Remote; from > 0 {
+		l, _ = link.(driver.RemoteMemory)
+	}
+	return l, from
 }
 
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.

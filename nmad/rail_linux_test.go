@@ -262,6 +262,11 @@ func TestRailsThatShareMemory(t *testing.T) {
 			t.Errorf("%s: %t", r.Name, r.SharesMemory())
 		}
 	}
+	for name, want := range map[string]bool{"auto": true, "ofi:shm": true, "ofi:shm#2": true, "ofi:tcp": false, "ofi": false, "unix": false} {
+		if r := (&RailInfo{Name: name}); r.SharesMemory() != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
 }
 
 // swap exchanges a message with each other rank.

@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -144,7 +145,7 @@ func (s *Session) openJob() (err error) {
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := roster.Card{
-		PID: os.Getpid(), StartTime: roster.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
+		PID: os.Getpid(), StartTime: process.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker
@@ -183,7 +184,7 @@ func (s *Session) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	return control.Ready(ctx)
+	return control.Ready()
 }
 
 // checkCards checks that all processes have the same drivers, Config.Heartbeat and Config.Link as the rank own.

@@ -62,6 +62,7 @@ func (tx *texts) rank(i int) string {
 // TestStall: a job whose processes all wait says so, once, for what, and not while one of them computes. At SIGQUIT a
 // process says for what it waits, before the stacks of its goroutines.
 func TestStall(t *testing.T) {
+	t.Parallel()
 	for _, way := range waysOver("tcp", false) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()

@@ -86,6 +86,7 @@ func TestSendBuffer(t *testing.T) {
 
 // TestLateError: of a message that was given up after its Send had returned, the next Send tells, and monitors.
 func TestLateError(t *testing.T) {
+	t.Parallel() // Close waits
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver, c.Linger = "tcp", 50*time.Millisecond })
 	all := j.domain(DomainConfig{Progress: Worker}, 1)
 	told := make(chan error, 10)

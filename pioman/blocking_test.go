@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -11,10 +12,7 @@ import (
 // A request progresses while its thread is away in a blocking call, whether it was
 // posted long before, or inside, and however long nothing had happened till then.
 func TestProgressInBlocking(t *testing.T) {
-	rounds := 30
-	if testing.Short() {
-		rounds = 8
-	}
+	rounds := effort.Choose(8, 15, 30)
 	for _, vps := range []int{1, 2} {
 		e := engine(t, Config{})
 		s := scheduler(t, sched.Config{VPs: vps})

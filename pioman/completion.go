@@ -96,8 +96,8 @@ func (c *Completion) Clear(bits uint32) {
 	}
 }
 
-// enlist puts p, which must be in no list, into the list; false: n is met. Then, as after withdraw, no list refers to p
-// any more; a late wake may still come.
+// enlist puts p, which must be in no list, into the list. It returns false if n is met. Then, as after
+// withdraw, no list refers to p any more; a late wake may still come.
 func (c *Completion) enlist(p *parker, n want) bool {
 	p.want = n
 	p.listed.Store(true)

@@ -45,10 +45,7 @@ func TestCompletionBits(t *testing.T) {
 
 // Bits are cleared beside waiters and signallers, and neither a waiter nor a bit of another one's gets lost.
 func TestClearBesideWaiters(t *testing.T) {
-	rounds := 5000
-	if testing.Short() {
-		rounds = 500
-	}
+	rounds := effort.Choose(500, 1000, 5000)
 	e := engine(t, Config{})
 	var c Completion
 	var over atomic.Bool

@@ -81,7 +81,7 @@
 // Only the files thread*.go import package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
 // threads and goroutines alike. All other files use sched and hooks.
 //
-// Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what
+// What may be set is in Params, and in the variables PIOM_...; docs/parameters.md explains it. Engine.Explain says what
 // is polled, where, how often, and why. README.md, beside the code, has the protocols: which VP polls when, what sleeps
 // and is woken, why no wake-up is lost, what each operation costs.
 package pioman

@@ -28,8 +28,8 @@ type mark struct{ w atomic.Uint32 }
 
 func (m *mark) isSet() bool { return m.w.Load() != 0 }
 
-// set sets the mark; false: it is set already. The caller has called Need before, so that the count of pending requests
-// is never less than the marks.
+// set sets the mark. It returns false if the mark is set already. The caller has called Need before, so that
+// the count of pending requests is never less than the marks.
 func (m *mark) set() bool { return m.w.CompareAndSwap(0, 1) }
 
 // clear clears the mark. It is a full fence: the holder's look at the list comes after it.

@@ -138,9 +138,9 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 	return true
 }
 
-// othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the pollers, and tells whether another
-// idle VP still polls, so that the caller need not block in the kernel. Each caller removes itself before it looks: of
-// two, one sees that it is the last.
+// othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the pollers, and reports whether
+// another idle VP still polls, so that the caller need not block in the kernel. Each caller removes itself before it
+// looks: of two, one sees that it is the last.
 func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {

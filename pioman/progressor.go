@@ -214,8 +214,8 @@ func (r *progressor) checkProcs() {
 	}
 }
 
-// progress polls for the window, then blocks in the kernel until something comes. It tells whether to go on at once;
-// false: arrivals follow each other closely, on a CPU that others want, and the progressor looks after each nap.
+// progress polls for the window, then blocks in the kernel until something comes. It reports whether to go on at once.
+// If not, arrivals follow each other closely, on a CPU that others want, and the progressor looks after each nap.
 func (r *progressor) progress() bool {
 	e := r.attached.engine
 	r.state.Store(polling)
@@ -258,7 +258,7 @@ func (r *progressor) blockForAll() {
 	}
 }
 
-// block is one sleep in the kernel. It tells whether to sleep there again at once.
+// block is one sleep in the kernel. It reports whether to sleep there again at once.
 func (r *progressor) block() bool {
 	e := r.attached.engine
 	if r.stopping.Load() || r.attached.idlers(asm.Cycles()) {

@@ -424,10 +424,7 @@ func TestAddSourceRefuses(t *testing.T) {
 // On return from RemoveSource the engine does not touch the source, whichever thread sleeps
 // or arms at that moment, and also when a handler removes it.
 func TestRemoveSourceWhileSleeping(t *testing.T) {
-	rounds := 3000
-	if testing.Short() {
-		rounds = 300
-	}
+	rounds := effort.Choose(300, 1000, 3000)
 	e := engine(t, Config{})
 	stop := attach(t, e, scheduler(t, sched.Config{}))
 	e.Need()

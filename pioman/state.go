@@ -64,7 +64,7 @@ func (ts *taskState) state() State {
 // inactive reports whether the task is its owner's alone.
 func (ts *taskState) inactive() bool { return ts.Load().Over() }
 
-// schedule claims an inactive task for a queue; false: it is in one.
+// schedule claims an inactive task for a queue. It returns false if the task is in one.
 func (ts *taskState) schedule() bool {
 	for {
 		now := ts.Load()
@@ -74,8 +74,8 @@ func (ts *taskState) schedule() bool {
 	}
 }
 
-// take begins a poll; false: the task is to be dropped instead. A cancel between the load and the store is overwritten;
-// that does no harm, since Cancel calls cancel again until the task is inactive.
+// take begins a poll. It returns false if the task is to be dropped instead. A cancel between the load and the store is
+// overwritten; that does no harm, since Cancel calls cancel again until the task is inactive.
 func (ts *taskState) take() bool {
 	now := ts.Load()
 	if now.Has(serial.Running | serial.Killed) {
@@ -89,7 +89,7 @@ func (ts *taskState) take() bool {
 // cancelling tells the holder whether Cancel or Close has asked for the end of the task.
 func (ts *taskState) cancelling() bool { return ts.Load().Has(serial.Killed) }
 
-// cancel asks for the end of the task; false: it is inactive.
+// cancel asks for the end of the task. It returns false if the task is inactive.
 func (ts *taskState) cancel() bool {
 	for {
 		now := ts.Load()

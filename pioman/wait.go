@@ -271,7 +271,8 @@ func (w *wait) sleepCovered(p *parker) {
 
 // insist polls on for the window of Engine.unhookedWaits, for a waiter for which no hook polls. A goroutine stops as
 // soon as another one wants its P or its CPU, or polls (sched.Poll): then the progressor polls. A thread, whose engine
-// is not hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
+// is not hooked, lets others run, and goes on. insist reports whether the caller is to look again, for whatever
+// reason; otherwise the caller sleeps.
 func (w *wait) insist() bool {
 	e := w.engine
 	for began, window := asm.Cycles(), e.unhookedWaits.ProbeWindow(e.ticks.explicitSpin); ; {

@@ -62,8 +62,8 @@ func (a *Alarm) start(c *Co, s *Scheduler, d time.Duration, owner any) bool {
 	return ok
 }
 
-// Stop takes the alarm back. True: it was pending, and no Ringer will be told, nor a function started. False: it was
-// not, or its Ringer is being told just now, or a thread has been started for its function.
+// Stop takes the alarm back, and reports whether it was pending: then no Ringer will be told, nor a function started.
+// If not, its Ringer may be told just now, or a thread have been started for its function.
 func (a *Alarm) Stop() bool { return a.tm.stop() }
 
 // Round numbers the starts of the alarm.

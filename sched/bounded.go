@@ -229,7 +229,7 @@ func (b *BoundedWait) sleep() {
 	}
 }
 
-// claimFor ends wait number n for node w, unless another claim was first. It tells whether it did.
+// claimFor ends wait number n for node w, unless another claim was first. It reports whether it did.
 func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 	if n&1 == 0 || !b.ticket.CompareAndSwap(n, n&^1) {
 		return false

@@ -25,7 +25,7 @@ type Member interface {
 type Planner interface {
 	// Seek reports whether it has moved a thread to where VP number vp, which is idle, takes it from.
 	Seek(vp int) bool
-	// Tick is called by the clock once a period. It tells whether it needs more ticks even if
+	// Tick is called by the clock once a period. It reports whether it needs more ticks even if
 	// nothing moves.
 	Tick(now time.Duration) bool
 }
@@ -131,7 +131,7 @@ func (m *Moves) Finish(c *Co) {
 	}
 }
 
-// plan calls Tick of each planner, and tells whether one of them needs more ticks. The clock calls it; now is in ns.
+// plan calls Tick of each planner, and reports whether one of them needs more ticks. The clock calls it; now is in ns.
 func (s *Scheduler) plan(now int64) (needed bool) {
 	for _, p := range s.Planners() {
 		needed = p.Tick(time.Duration(now)) || needed
@@ -142,7 +142,7 @@ func (s *Scheduler) plan(now int64) (needed bool) {
 // plannersPause is how long, in ns, an idle VP waits before it asks planners again that had nothing for it.
 const plannersPause = 10_000
 
-// seek asks the planners for work for v, which is idle, and tells whether one has moved a thread.
+// seek asks the planners for work for v, which is idle, and reports whether one has moved a thread.
 func (v *vp) seek(all []Planner, now, pause int64) bool {
 	if now < v.planAt {
 		return false

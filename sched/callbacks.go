@@ -104,7 +104,7 @@ func (c *co) renew(x *rare) {
 		c.parkSuspended(x)
 	}
 	if x.preemptOff.depth > 0 && c.inUser == 0 {
-		c.disablePreemption()
+		c.setInUser(noPreempt)
 	}
 }
 

@@ -78,9 +78,7 @@ func (t *thread) awaitOperationEnd() {
 	v := t.vpHint()
 	tick := v.ticks()
 	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.vpHint() == v; n++ {
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 
@@ -270,8 +268,8 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at
-// the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
+// SetCancelState enables or disables cancellation of the calling thread, and reports whether it was enabled. The calls
+// at the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
 // SetCancelState does nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()

@@ -138,9 +138,7 @@ var locksHeld = struct {
 
 func holding(do func()) {
 	for n := 1; !locksHeld.busy.CompareAndSwap(0, 1); n++ {
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 	do()
 	locksHeld.busy.Store(0)

@@ -76,7 +76,7 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 	return nil
 }
 
-// add queues t, which is ready, in the queue of its class, and tells whether that is a node's.
+// add queues t, which is ready, in the queue of its class, and reports whether that is a node's.
 // Holder only.
 func (v *vp) add(t *thread) (placed bool) {
 	if n := t.node(); n != nil {

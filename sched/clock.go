@@ -173,8 +173,8 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	return limit
 }
 
-// tick is the work of a period: it fires the Timer hooks and inspects each VP. It tells whether anything moves, so that
-// the clock stays awake.
+// tick is the work of a period: it fires the Timer hooks and inspects each VP. It reports whether anything moves, so
+// that the clock stays awake.
 func (ck *clock) tick(now int64) (moves bool) {
 	s := ck.s
 	count(&ck.ticks, 1)
@@ -291,7 +291,7 @@ func (ck *clock) lookAlone(v *vp) {
 }
 
 // inspect looks at the thread that holds v, and takes v or its OS thread from it if that keeps it too long: see
-// watch.go. If others are ready behind it, inspect wakes a sleeping VP to share them. It tells whether v has moved
+// watch.go. If others are ready behind it, inspect wakes a sleeping VP to share them. It reports whether v has moved
 // since the last look, or has ready threads.
 func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch

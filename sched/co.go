@@ -138,7 +138,7 @@ func (c *co) enter() {
 	}
 }
 
-// regains waits for a taker to give the VP back; false: c does not have the VP any more.
+// regains waits for a taker to give the VP back. It returns false if c does not have the VP any more.
 func (c *co) regains() bool {
 	for n := 1; ; n++ {
 		c.announce()
@@ -154,9 +154,7 @@ func (c *co) regains() bool {
 		case holder(x) != id&^fencedBit:
 			return false
 		}
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 
@@ -214,11 +212,7 @@ func (c *co) rejoin() {
 		c.seat.Leave()
 		atomic.StoreUint32(&c.resumeAs, parking)
 	}
-	if v := t.vpHint(); t.mayRun(v) {
-		v.post(t)
-	} else {
-		v.expel(t)
-	}
+	t.vpHint().receive(t)
 	if stays {
 		c.awaitVP()
 		return
@@ -309,7 +303,7 @@ func (v *vp) carry(d *co, l *lwp) {
 }
 
 // retrySwitch is for a switch to d, for t, that was refused. It returns true if it has made the switch in another way
-// and c runs again; false: the caller tries again.
+// and c runs again; otherwise the caller tries again.
 func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	r := c.refusal
 	c.refusal = direct.Done
@@ -382,7 +376,7 @@ func (c *co) resumed() {
 func (c *co) resumedSlow() {
 	v := c.vpHint()
 	if !v.sched.hooks.Silent(hooks.Switch) {
-		v.fireSwitch()
+		v.fire(hooks.Switch)
 	}
 	if x := c.cur.rarePart.Load(); x != nil {
 		c.runSwitchCallbacks(x)

@@ -50,7 +50,7 @@ func futexWake(p *atomic.Uint32) { kernel.FutexWake(p) }
 // membarrier is a full barrier for each CPU that runs an OS thread of this process.
 func membarrier() { kernel.Membarrier() }
 
-// hasMembarrier registers the process for membarrier; false: the kernel has none.
+// hasMembarrier registers the process for membarrier, and reports whether the kernel has it.
 func hasMembarrier() bool { return kernel.HasMembarrier() }
 
 // exactTimers has the kernel wake the calling OS thread in time.

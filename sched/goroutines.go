@@ -119,7 +119,7 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	}
 }
 
-// Offer lets other OS threads run on the CPU of the caller, a goroutine that polls, and tells whether one has run. In
+// Offer lets other OS threads run on the CPU of the caller, a goroutine that polls, and reports whether one has run. In
 // the portable mode, where the caller cannot see the goroutines that are ready on its P (direct.Queued), Offer lets
 // these run, too.
 func (moduleCalls) Offer() (wanted bool) {

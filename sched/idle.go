@@ -53,7 +53,7 @@ func (idle *idleState) wakeUp() bool {
 // beginWaking sets isWaking. It returns false if a spare is on its way already; otherwise the caller wakes one.
 func (idle *idleState) beginWaking() bool { return idle.set(isWaking) }
 
-// set sets a bit, and tells whether it was clear.
+// set sets a bit, and reports whether it was clear.
 func (idle *idleState) set(bit uint32) bool {
 	return idle.word.Load()&bit == 0 && idle.word.Or(bit)&bit == 0
 }
@@ -64,7 +64,7 @@ func (idle *idleState) arrive() { idle.word.And(^uint32(isWaking)) }
 // kick sets isKicked. It is a barrier, as arrive is.
 func (idle *idleState) kick() { idle.word.Or(isKicked) }
 
-// takeKick clears isKicked, and tells whether it was set.
+// takeKick clears isKicked, and reports whether it was set.
 func (idle *idleState) takeKick() bool { return idle.word.And(^uint32(isKicked))&isKicked != 0 }
 
 // push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.
@@ -120,7 +120,7 @@ func (idle *idleState) surplus() bool {
 	return len(idle.spares) > spareLWPs
 }
 
-// trim ends spares that the VP has not needed since the last call, and keeps spareLWPs. It tells whether
+// trim ends spares that the VP has not needed since the last call, and keeps spareLWPs. It reports whether
 // more than spareLWPs are left.
 func (idle *idleState) trim() (more bool) {
 	idle.mu.Lock()

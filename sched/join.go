@@ -14,8 +14,8 @@ package sched
 // joinLook is how many places from either end of the run queue a joiner looks for the thread.
 const joinLook = 16
 
-// withdraw takes h's thread, if it is not begun and may run here at once, out of the queue of the VP that c holds;
-// false: it is not there, or not near its ends.
+// withdraw takes h's thread, if it is not begun and may run here at once, out of the queue of the VP that c holds.
+// It returns false if the thread is not there, or not near the ends of the queue.
 func (c *co) withdraw(h Thread) bool {
 	t, v := h.t, c.l.vp
 	if t.isBegun() || t.class.load() != 0 || v.q.nonDefault&^lifoBit != 0 || c.stays {
@@ -129,9 +129,5 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may serve another thread by now.
 func (moduleCalls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
-	c := Visit()
-	h.t.mu.Lock()
-	h.t.joiners.remove(w)
-	h.t.mu.Unlock()
-	c.Leave()
+	visitUnder(&h.t.mu, func() { h.t.joiners.remove(w) })
 }

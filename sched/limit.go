@@ -17,7 +17,7 @@ type Limit struct {
 // WaitUntil is Wait with a Limit: for threads and for plain goroutines (nil c). As with Wait the caller holds mu, which
 // guards q and is unlocked on return, and the operation that Enter began is over.
 //
-// There are two outcomes. If a waker has woken the caller the error is nil, given tells whether the waker used Give,
+// There are two outcomes. If a waker has woken the caller the error is nil, given reports whether the waker used Give,
 // and what the waker did for this waiter is the caller's, even if the limit has been reached meanwhile. If the caller
 // has given up the error says why; the caller stands in q no more, no waker has woken it and none will, and Pop goes on
 // to the next waiter. Then no unit and no message was taken for the caller, so it has nothing to give back; but what it
@@ -145,11 +145,7 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
 	w, won, kind := &b.first, b.winner, b.kind
 	if won != w {
-		c := Visit()
-		mu.Lock()
-		q.remove(w)
-		mu.Unlock()
-		c.Leave()
+		visitUnder(mu, func() { q.remove(w) })
 	}
 	given = w.given
 	w.given, w.note = false, nil

@@ -207,9 +207,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 		all = slices.Grow(all, room) // not while the VP is borrowed: its threads would wait
 		old, ok := v.borrow()
 		if !ok {
-			if relax(); tries%spinsPerYield == 0 {
-				giveWay()
-			}
+			spinPause(tries)
 			continue
 		}
 		if v.inbox.Load() != nil {

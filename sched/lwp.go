@@ -73,12 +73,7 @@ func (l *lwp) main() {
 	defer s.lwps.done.Done()
 	if isDirect {
 		direct.Hold()
-		if machine.OnFirstThread() {
-			s.lwps.done.Add(1)
-			started := make(chan struct{})
-			go func() { close(started); l.main() }() // on another OS thread, since this one is locked
-			<-started
-			direct.Unhold()
+		if s.leaveFirstThread(l.main) {
 			return
 		}
 	}
@@ -96,6 +91,21 @@ func (l *lwp) main() {
 	s.bind(l)
 	l.vp.idle.arrive()
 	l.live(l.vp.claim(l, l.base), 0) // even without work: only a holder marks its VP asleep, for Kick to find
+}
+
+// leaveFirstThread has main, the code of the calling goroutine, run on another OS thread if this one is the first of the
+// process: that is not for us and cannot end. It returns true then, and the caller, which has called Hold, returns. main
+// calls Done of lwps.done when it ends.
+func (s *Scheduler) leaveFirstThread(main func()) bool {
+	if !machine.OnFirstThread() {
+		return false
+	}
+	s.lwps.done.Add(1)
+	started := make(chan struct{})
+	go func() { close(started); main() }() // on another OS thread, since this one is locked
+	<-started
+	direct.Unhold()
+	return true
 }
 
 // attach makes the calling OS thread that of l.
@@ -145,7 +155,7 @@ func (l *lwp) live(holding bool, o spareOrder) {
 	l.ending = true
 }
 
-// obtain claims or seizes the VP as the order o says, and tells whether l holds it.
+// obtain claims or seizes the VP as the order o says, and reports whether l holds it.
 func (l *lwp) obtain(o spareOrder) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
@@ -342,11 +352,7 @@ func (l *lwp) sleep() spareOrder {
 		l.passTo(p)
 	case t != nil:
 		l.displaced = nil
-		if t.mayRun(v) {
-			v.post(t)
-		} else {
-			v.expel(t)
-		}
+		v.receive(t)
 	case holds:
 		if !l.foundWork {
 			s.helpGap.Store(min(2*s.helpGap.Load(), s.helpMax))

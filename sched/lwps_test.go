@@ -234,47 +234,65 @@ func TestSparesStress(t *testing.T) {
 	eventually(t, "OS threads have ended", func() bool { return osThreads(t) < before+40 })
 }
 
-// TestWatchdog: a thread that computes on while others wait for its VP is named, once,
-// with its stack, and another time when it does so again; no other one is. One that can be
-// preempted is not, for the others do not wait for it.
+// TestWatchdog: a thread that computes on while others wait for its VP is named, once, with its stack, and another time
+// when it does so again; no other one is.
 func TestWatchdog(t *testing.T) {
 	told := make(chan error, 100)
 	for _, c := range []struct {
 		slice time.Duration
 		firm  bool
-		told  bool
 	}{
-		{time.Hour, false, true},
-		{time.Millisecond, true, true},
-		{time.Millisecond, false, false},
+		{time.Hour, false},
+		{time.Millisecond, true},
 	} {
-		s := start(t, sched.Config{VPs: 1, Slice: c.slice, Watchdog: 100 * time.Millisecond, Warn: func(err error) { told <- err }})
-		var again marcel.Semaphore
-		for range 2 {
-			var end atomic.Bool
-			cpuBound := s.Spawn(marcel.Attr{Name: "greedy", NonPreemptible: c.firm}, func() { computeOn(&end) })
-			other := s.Spawn(marcel.Attr{Name: "innocent"}, func() { again.Release(); marcel.Sleep(time.Millisecond) })
-			if c.told {
-				var e *sched.WatchdogError
-				if err := <-told; !errors.As(err, &e) {
-					t.Fatal(err)
-				}
-				if e.Thread != cpuBound || e.VP != 0 || e.For < 100*time.Millisecond ||
-					!strings.Contains(string(e.Stack), "computeOn") || !strings.Contains(e.Error(), `"greedy"`) {
-					t.Errorf("told: %v", e)
-				}
-			} else {
-				joinAll(t, []marcel.Thread{other})
+		watched(t, c.slice, c.firm, told, func(cpuBound, _ marcel.Thread) {
+			var e *sched.WatchdogError
+			if err := <-told; !errors.As(err, &e) {
+				t.Fatal(err)
 			}
-			nap(150 * time.Millisecond)
-			end.Store(true)
-			joinAll(t, []marcel.Thread{cpuBound, other})
-		}
-		stop(t, s)
+			if e.Thread != cpuBound || e.VP != 0 || e.For < 100*time.Millisecond ||
+				!strings.Contains(string(e.Stack), "computeOn") || !strings.Contains(e.Error(), `"greedy"`) {
+				t.Errorf("told: %v", e)
+			}
+		})
 	}
 	for len(told) > 0 {
 		t.Errorf("told again: %v", <-told)
 	}
+}
+
+// TestWatchdogLeavesPreemptible: one that can be preempted is not named, for the others do not wait for it. On a busy
+// machine they may: then it is tried again.
+func TestWatchdogLeavesPreemptible(t *testing.T) {
+	var last error
+	for range 10 {
+		told := make(chan error, 100)
+		watched(t, time.Millisecond, false, told, func(_, other marcel.Thread) { joinAll(t, []marcel.Thread{other}) })
+		if len(told) == 0 {
+			return
+		}
+		last = <-told
+	}
+	t.Errorf("told ten times: %v", last)
+}
+
+// watched starts a scheduler of one VP whose watchdog tells of a tenth of a second, and on it twice a thread that computes
+// on, firm if it cannot be preempted, with one that waits for the VP. After meanwhile the first one computes for longer
+// than the watchdog waits.
+func watched(t *testing.T, slice time.Duration, firm bool, told chan<- error, meanwhile func(cpuBound, other marcel.Thread)) {
+	t.Helper()
+	s := start(t, sched.Config{VPs: 1, Slice: slice, Watchdog: 100 * time.Millisecond, Warn: func(err error) { told <- err }})
+	var again marcel.Semaphore
+	for range 2 {
+		var end atomic.Bool
+		cpuBound := s.Spawn(marcel.Attr{Name: "greedy", NonPreemptible: firm}, func() { computeOn(&end) })
+		other := s.Spawn(marcel.Attr{Name: "innocent"}, func() { again.Release(); marcel.Sleep(time.Millisecond) })
+		meanwhile(cpuBound, other)
+		nap(150 * time.Millisecond)
+		end.Store(true)
+		joinAll(t, []marcel.Thread{cpuBound, other})
+	}
+	stop(t, s)
 }
 
 //go:noinline

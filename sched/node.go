@@ -197,16 +197,9 @@ func (n *queueNode) kickNearby() {
 }
 
 // covers reports whether v is one of n's VPs.
-func (n *queueNode) covers(v *vp) bool {
-	for a := v.leaf; a != nil; a = a.up {
-		if a == n {
-			return true
-		}
-	}
-	return false
-}
+func (n *queueNode) covers(v *vp) bool { return v.leaf.Under(n) }
 
-// wakeFor wakes v for t if v sleeps, no LWP is on its way to it, and t may run there. It tells whether it did.
+// wakeFor wakes v for t if v sleeps, no LWP is on its way to it, and t may run there. It reports whether it did.
 func (v *vp) wakeFor(t *thread) bool {
 	if !v.idle.asleep() || v.idle.waking() || v.mode() != free || !t.mayRun(v) {
 		return false

@@ -198,15 +198,6 @@ func (s *Scheduler) recordOutside(e Event) {
 	}
 }
 
-// fireSwitch fires the Switch hooks.
-func (v *vp) fireSwitch() {
-	if v.trace.Load() != nil {
-		v.tracedHooks(hooks.Switch)
-	} else {
-		v.sched.hooks.Fire(hooks.Switch, v.id)
-	}
-}
-
 // tracedHooks fires hooks of p and records it if it took long or anything happened. At a switch the VP is in user mode,
 // and may be seized meanwhile.
 func (v *vp) tracedHooks(p hooks.Point) hooks.Verdict {

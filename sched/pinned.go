@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/sched/direct"
-	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // A pinned thread has an OS thread of its own: a goroutine that is locked to it for ever, to which the VP comes
@@ -42,12 +41,7 @@ func (c *co) livePinned() {
 	s := l.vp.sched
 	defer s.lwps.done.Done()
 	direct.Hold() // it ends locked, so its OS thread ends with it
-	if machine.OnFirstThread() {
-		s.lwps.done.Add(1)
-		started := make(chan struct{})
-		go func() { close(started); c.livePinned() }()
-		<-started
-		direct.Unhold()
+	if s.leaveFirstThread(c.livePinned) {
 		return
 	}
 	direct.Unlabel()

@@ -108,6 +108,16 @@ func (v *vp) expel(t *thread) {
 	o.post(t)
 }
 
+// receive queues t, which is ready and in no queue, by way of v's inbox, or sends it to another VP if t may not run on v.
+// Any thread, goroutine or hook may call it.
+func (v *vp) receive(t *thread) {
+	if t.mayRun(v) {
+		v.post(t)
+	} else {
+		v.expel(t)
+	}
+}
+
 // popAllowed is the slow path of pop, for a t with a set: it may be in the queue of a VP on which it may not run any
 // more. Holder only.
 func (v *vp) popAllowed(t *thread, low rank) *thread {

@@ -19,10 +19,7 @@ func (v *vp) fire(p hooks.Point) hooks.Verdict {
 // hook may want. On a plain goroutine, which has no VP, it fires nothing.
 func EnterLibrary() *Co {
 	c := lookup()
-	if c == nil {
-		return nil
-	}
-	if c.base {
+	if c == nil || c.base {
 		return nil
 	}
 	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Library) {

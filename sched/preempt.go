@@ -37,9 +37,7 @@ func (moduleCalls) DisablePreemption() error {
 		return err
 	}
 	if x.preemptOff.depth++; x.preemptOff.depth == 1 {
-		c := Enter()
-		c.inUser = noPreempt
-		c.Leave()
+		lookup().setInUser(noPreempt)
 	}
 	return nil
 }
@@ -56,16 +54,14 @@ func (moduleCalls) EnablePreemption() error {
 		x.preemptOff.depth--
 	case x.preemptOff.depth == 1:
 		x.preemptOff.depth = 0
-		c := Enter()
-		c.inUser = 0
-		c.Leave()
+		lookup().setInUser(0)
 	}
 	return nil
 }
 
-// disablePreemption is for a thread that begins with preemption disabled.
-func (c *co) disablePreemption() {
+// setInUser sets the value of co.inside for user code: noPreempt, or 0. The thread on c calls it.
+func (c *co) setInUser(inside uint32) {
 	c.enter()
-	c.inUser = noPreempt
+	c.inUser = inside
 	c.Leave()
 }

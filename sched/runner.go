@@ -189,7 +189,7 @@ func (c *co) work() *thread {
 		}
 		storeRel(&c.inside, c.inUser)
 		if !v.sched.hooks.Silent(hooks.Switch) {
-			v.fireSwitch()
+			v.fire(hooks.Switch)
 		}
 		c.call(t, x)
 		if x := t.rarePart.Load(); x != nil {
@@ -307,7 +307,7 @@ func (t *thread) wakeJoiners(c *co) *rare {
 }
 
 // endGeneration ends a thread that no VP runs: it wakes the joiners and tells the bubble, on behalf of c, which may be
-// nil. It tells whether t has a rare part; if not, the descriptor may be used again.
+// nil. It reports whether t has a rare part; if not, the descriptor may be used again.
 func (t *thread) endGeneration(c *co) (hasRare bool) {
 	atomic.SwapUint64(&t.gen, 0)
 	x := t.rarePart.Load()

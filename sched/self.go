@@ -30,9 +30,7 @@ func (reg *registry) lock() {
 			return
 		}
 		direct.Unpin()
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestRegistryWaitersLoseTheirP(t *testing.T) {
 		})
 	}
 	var m runtime.MemStats
-	for range effort.Of(1500) {
+	for range effort.Of(750) {
 		runtime.ReadMemStats(&m) // stops the world
 		runtime.Gosched()
 	}

@@ -40,6 +40,16 @@ func (mu *Spin) Unlock() {
 	storeRel(&mu.v, 0)
 }
 
+// visitUnder calls do under mu, within an operation of the caller's. do takes no lock that comes before mu, and does not
+// block.
+func visitUnder(mu *Spin, do func()) {
+	c := Visit()
+	mu.Lock()
+	do()
+	mu.Unlock()
+	c.Leave()
+}
+
 // contend is Lock when the lock is taken. It only reads until the lock looks free, so that the cache line stays shared
 // among the waiters.
 func (mu *Spin) contend() {
@@ -59,6 +69,14 @@ func (mu *Spin) contend() {
 //
 //go:noinline
 func relax() { asm.Pause() }
+
+// spinPause is the pause in round n, from 1 on, of a loop that waits for another OS thread: now and then it offers the
+// CPU, since the other thread may have been descheduled.
+func spinPause(n int) {
+	if relax(); n%spinsPerYield == 0 {
+		giveWay()
+	}
+}
 
 // Backoff is the pause in round n, from 1 on, of a loop that waits for another thread, goroutine or hook without
 // parking. Mostly it is a pause of the CPU. Now and then it lets others run, for which the caller may be waiting: the

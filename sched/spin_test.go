@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestSpinWaitersCanBeStopped: the collector can stop those that wait for a Spin;
@@ -24,7 +26,7 @@ func TestSpinWaitersCanBeStopped(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	collected := make(chan bool)
 	go func() {
-		for range 20 {
+		for range effort.Choose(5, 5, 20) {
 			runtime.GC()
 		}
 		close(collected)

@@ -172,7 +172,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shut sets stopping, unless threads are alive or another goroutine stops s; it tells whether it did. A spawn from
+// shut sets stopping, unless threads are alive or another goroutine stops s; it reports whether it did. A spawn from
 // outside counts its thread, then looks at closing; shut sets closing, then looks at the count: one of them sees the
 // other.
 func (s *Scheduler) shut() bool {

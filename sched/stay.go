@@ -37,11 +37,7 @@ func (c *co) stay(t *thread, o switchOp) {
 	case opEndSpin:
 		v.endSpin(me)
 	case opHand:
-		if me.mayRun(v) {
-			v.post(me)
-		} else {
-			v.expel(me)
-		}
+		v.receive(me)
 	}
 	if o != opHand {
 		v.idle.kick() // even without work: a spare is to be idle there

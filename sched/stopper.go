@@ -91,7 +91,7 @@ func (sp *stopper) main() {
 	}
 }
 
-// look looks at all threads that were asked to stop, and tells whether some are still to be followed.
+// look looks at all threads that were asked to stop, and reports whether some are still to be followed.
 func (sp *stopper) look(now int64) (left bool) {
 	for _, v := range sp.s.vps {
 		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
@@ -101,7 +101,7 @@ func (sp *stopper) look(now int64) (left bool) {
 	return left
 }
 
-// follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed
+// follow looks at c, which was asked to stop, and settles the request if it can. It reports whether c is to be followed
 // on.
 func (v *vp) follow(c *co, now int64) bool {
 	u := &v.pursuit

@@ -54,11 +54,7 @@ func (h Thread) Resume() error {
 
 // addRequest sets a bit of requests.
 func (x *rare) addRequest(bit uint32) {
-	c := Visit()
-	x.mu.Lock()
-	x.requests.Or(bit)
-	x.mu.Unlock()
-	c.Leave()
+	visitUnder(&x.mu, func() { x.requests.Or(bit) })
 }
 
 // parkSuspended parks the calling thread as long as it is suspended.
@@ -78,8 +74,8 @@ func (c *co) parkSuspended(x *rare) {
 	}
 }
 
-// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it
-// is Yield. The caller goes to the end of the queue. It looks through the whole queue.
+// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and reports whether it did; else
+// it is Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {

@@ -238,8 +238,8 @@ func newThread() *thread {
 	return t
 }
 
-// lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is
-// held a live thread does not end. The caller unlocks t.mu in either case.
+// lockAlive locks t.mu on behalf of another thread, and reports whether thread number gen still lives. While the lock
+// is held a live thread does not end. The caller unlocks t.mu in either case.
 func (t *thread) lockAlive(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()

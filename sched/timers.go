@@ -36,7 +36,7 @@ func (ts *timers) start(tm *timer, at int64) {
 	}
 }
 
-// stop takes tm out if it is pending, and tells whether it was. A caller that is a thread holds its VP. If the clock
+// stop takes tm out if it is pending, and reports whether it was. A caller that is a thread holds its VP. If the clock
 // has fired tm before, the caller sees what it has written.
 func (tm *timer) stop() (pending bool) {
 	ts := tm.home

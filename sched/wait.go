@@ -130,8 +130,8 @@ func (c *co) WakeAll(w *Waiter) {
 // claim ends the wait of w, a node of a BoundedWait, for w. It returns false if the wait has ended already.
 func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
-// Wait parks the caller at the end of q until it is woken, and tells whether the waker used Give. The caller holds mu,
-// which guards q; once the caller is parked mu is unlocked. Wait also ends the operation that Enter began: no Leave
+// Wait parks the caller at the end of q until it is woken, and reports whether the waker used Give. The caller holds
+// mu, which guards q; once the caller is parked mu is unlocked. Wait also ends the operation that Enter began: no Leave
 // follows.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {

@@ -74,7 +74,7 @@ func (wh *wheel) push(tm *timer, p wheelList) {
 	wh.lists[p].Push(&tm.node, tm)
 }
 
-// remove takes tm out if it is pending, and tells whether it was.
+// remove takes tm out if it is pending, and reports whether it was.
 func (wh *wheel) remove(tm *timer) bool {
 	p := tm.place
 	if p == nowhere {

@@ -40,9 +40,7 @@ func (wd *vpWord) release(id uint32) { wd.passOn(id, 0) }
 // passOn: L -> another LWP, by L, which is inside.
 func (wd *vpWord) passOn(id, to uint32) {
 	for n := 1; !atomic.CompareAndSwapUint32(&wd.v, id, to); n++ {
-		if relax(); n%spinsPerYield == 0 {
-			giveWay()
-		}
+		spinPause(n)
 	}
 }
 

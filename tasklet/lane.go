@@ -28,7 +28,7 @@ type lane struct {
 
 const ranks = 2 // high, normal
 
-// push links t, whose state says queued, into the lane. first tells whether no other tasklet of its rank was pushed
+// push links t, whose state says queued, into the lane. first reports whether no other tasklet of its rank was pushed
 // since the last firing. From the compare-and-swap on t belongs to the lane.
 func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	at := &l.head[rank]
@@ -74,7 +74,7 @@ func (l *lane) emptySince(seen uint64) bool {
 	return seen&(lockFree|lockLeft) == lockFree && !l.hasPushed() && l.lock.word.Load() == seen
 }
 
-// run is fire with the lock taken. It frees the lock, and tells whether tasklets are left.
+// run is fire with the lock taken. It frees the lock, and reports whether tasklets are left.
 func (l *lane) run(v *Vector, seen uint64, limit int, by firingKind) (more bool) {
 	through := false
 	defer func() {
@@ -167,7 +167,7 @@ func (l *lane) sweep(all bool) {
 	}
 }
 
-// trySweep sweeps the lane if it gets the lock, and tells whether it did.
+// trySweep sweeps the lane if it gets the lock, and reports whether it did.
 func (l *lane) trySweep(all bool) bool {
 	seen := l.lock.word.Load()
 	if !l.lock.take(seen, asm.G()) {
@@ -281,7 +281,7 @@ const (
 	helper                     // by the helper thread
 )
 
-// checkHandOver counts the firings on threads that leave work, and tells whether the caller is to spawn the helper,
+// checkHandOver counts the firings on threads that leave work, and reports whether the caller is to spawn the helper,
 // which has the lane then. If no work is left it takes the lane back from the helper. Only the holder of the lane calls
 // it.
 func (l *lane) checkHandOver(v *Vector, by firingKind, more bool) (hand bool) {
@@ -326,7 +326,7 @@ func (l *lane) runHelper(v *Vector) {
 	}
 }
 
-// serveTurn runs some tasklets, and tells whether the helper is to go on.
+// serveTurn runs some tasklets, and reports whether the helper is to go on.
 func (l *lane) serveTurn(v *Vector) bool {
 	seen := l.lock.word.Load()
 	return !l.lock.take(seen, asm.G()) || l.run(v, seen, helperLimit, helper)

@@ -5,15 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/tasklet"
 )
 
 // many is a number of events: millions, fewer under -short and the race detector.
 func many(n int) int {
-	if testing.Short() {
-		n /= 100
-	}
+	n = effort.Choose(n/100, n/4, n)
 	if tasklet.RaceEnabled {
 		n /= 10
 	}

@@ -185,7 +185,7 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 	}
 }
 
-// begin takes the tasklet out of the queued state, and tells whether its function is to be called. The
+// begin takes the tasklet out of the queued state, and reports whether its function is to be called. The
 // holder of the lane calls it.
 func (t *Tasklet) begin() bool {
 	for {
@@ -197,7 +197,7 @@ func (t *Tasklet) begin() bool {
 	}
 }
 
-// end notes the end of a run, and tells whether the tasklet goes back into the lane. The holder of the
+// end notes the end of a run, and reports whether the tasklet goes back into the lane. The holder of the
 // lane calls it.
 func (t *Tasklet) end(lane int) bool {
 	for {

@@ -57,7 +57,7 @@ type width struct {
 	Wide bool `help:"Fold nothing at ${columns} columns, and leave none out."`
 }
 
-// fit is a text as wide as was asked for.
+// fit folds a text to 100 columns, unless --wide was given.
 func (wd width) fit(text string) string {
 	if wd.Wide {
 		return text
@@ -84,8 +84,8 @@ func (o *output) Validate() (err error) {
 	return nil
 }
 
-// check says what is wrong with a file that is to be written and was given for a flag, before anything is measured: its
-// folder takes no new files.
+// check returns an error if the folder of a file that a flag names takes no new files: so a run fails before anything
+// is measured, not after.
 func (f file) check(flag string) error {
 	if err := unix.Access(filepath.Dir(string(f)), unix.W_OK|unix.X_OK); err != nil {
 		return fmt.Errorf("%s %s: %w: choose a folder that exists and is writable", flag, f, err)
@@ -96,7 +96,7 @@ func (f file) check(flag string) error {
 	return nil
 }
 
-// check says what is wrong with an address that was given for a flag; none is right.
+// check returns what is wrong with an address that was given for a flag. An empty one is right.
 func (a hostPort) check(flag string) error {
 	if a == "" {
 		return nil
@@ -213,7 +213,7 @@ func (c *benchCommand) Validate() error {
 	return c.output.Validate()
 }
 
-// choose takes the rows with such names.
+// choose takes the rows whose names match what is wanted.
 func (c *benchCommand) choose(all []bench.Experiment, wanted func(name string) bool) {
 	for _, x := range all {
 		switch {
@@ -242,7 +242,7 @@ type statusError struct {
 	status int
 }
 
-// toldError ends with the exit status of another process of ours, which has said why.
+// toldError ends this process with the exit status of another process of ours, which has written the reason itself.
 type toldError struct{ status int }
 
 func (toldError) Error() string { return "another process has said why" }
@@ -347,7 +347,7 @@ func parse(args []string, exit func(int)) (any, error) {
 	return nil, fmt.Errorf("no command %q", ctx.Command())
 }
 
-// commandNames are those of the commands, in their order.
+// commandNames are the names of the commands, in the order of --help.
 func commandNames(parser *kong.Kong) (names []string) {
 	for _, c := range parser.Model.Children {
 		names = append(names, c.Name)

@@ -31,7 +31,7 @@ type experimentCommand struct {
 	chosen *lab.Experiment // by Validate; nil: the list
 }
 
-// namedExperiment is the one that is named in a command line that asks for help; nil: none.
+// namedExperiment is the experiment that a command line names which asks for help; nil if it names none.
 func namedExperiment(ctx *kong.Context) *lab.Experiment {
 	if n := ctx.Selected(); n == nil || n.Name != "experiment" {
 		return nil
@@ -47,7 +47,7 @@ func namedExperiment(ctx *kong.Context) *lab.Experiment {
 	return nil
 }
 
-// aboutExperiment is the long text of --help about one of them.
+// aboutExperiment is the long text of --help about one experiment.
 func aboutExperiment(x *lab.Experiment) string {
 	return fmt.Sprintf("%s, %s: %s (%s).\n\nPublished: %s.\n\nIts own numbers: --iters %d, --rounds %d. docs/experiments.md has what it shows.",
 		x.Name, lasting(x.Lasts), x.Title, x.Paper, x.Published, x.Iters, x.Rounds)
@@ -204,7 +204,7 @@ func (c *experimentCommand) list() error {
 	return s.end()
 }
 
-// listed is an experiment in the list.
+// listed is the row of an experiment in the list of all.
 type listed struct {
 	Name      string  `json:"name"`
 	Title     string  `json:"title"`
@@ -251,7 +251,7 @@ func runFollower() int {
 	return 0
 }
 
-// experimentsWith are the names of those that have something.
+// experimentsWith are the names of the experiments for which has returns true.
 func experimentsWith(has func(*lab.Experiment) bool) (names []string) {
 	for _, x := range lab.All() {
 		if has(&x) {
@@ -261,7 +261,7 @@ func experimentsWith(has func(*lab.Experiment) bool) (names []string) {
 	return names
 }
 
-// experimentNames are for --help.
+// experimentNames are the names of all experiments, for --help.
 func experimentNames() string {
 	var names []string
 	for _, x := range lab.All() {

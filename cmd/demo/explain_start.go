@@ -21,7 +21,7 @@ func (explainStartCommand) Help() string {
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
-// startTag is that of the line by which a rank tells rank 0 where it is, and of rank 0's answer when all have.
+// startTag is the tag of the line by which a rank tells rank 0 where it is, and of rank 0's answer when all have done so.
 const startTag = 1
 
 func (explainStartCommand) run(ctx context.Context) (err error) {

@@ -35,8 +35,8 @@ func (c *runCommand) exports() ([]string, error) {
 	return all, nil
 }
 
-// environment sets what the processes get besides our own environment. A flag that is not given has its variable's
-// value already, and one that is goes before it, also if it says nothing.
+// environment sets what the processes get besides our own environment. A flag that is not given has the value of
+// its variable already. One that is given takes precedence over the variable, also if it is empty.
 func (c *runCommand) environment(spec *launch.Spec) (err error) {
 	for _, name := range launch.Settings() {
 		if err := os.Unsetenv(name); err != nil {

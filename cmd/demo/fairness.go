@@ -96,7 +96,7 @@ func (c *fairnessCommand) pairs(what string, rows []*fairness.Row) (pairs []figu
 	return pairs
 }
 
-// cpuBound says how many there are.
+// cpuBound names a number of CPU-bound threads.
 func cpuBound(n int) string {
 	if n == 1 {
 		return "1 CPU-bound thread"

@@ -129,7 +129,7 @@ func awaitGone(t *testing.T, pid int) {
 	t.Logf("process %d was gone after %v", pid, time.Since(start).Round(time.Millisecond))
 }
 
-// alive says whether a process exists and is more than an entry in the table.
+// alive reports whether a process exists and is more than an entry in the table.
 func alive(pid int) bool {
 	state, _ := status(pid)
 	return state != "" && state != "Z" && state != "X"

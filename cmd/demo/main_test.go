@@ -80,7 +80,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// raced tells whether this is a build with the race detector.
+// raced reports whether this is a build with the race detector.
 func raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

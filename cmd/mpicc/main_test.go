@@ -18,7 +18,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: filepath.Join("testdata", "script")})
 }
 
-// TestInstall: make puts all where PREFIX and DESTDIR say, blanks and all, takes it away again, and nothing else. Nothing is built for it.
+// TestInstall: make puts all where PREFIX and DESTDIR say, blanks and all, takes it away again, and nothing else.
+// Nothing is built for it.
 func TestInstall(t *testing.T) {
 	tool, err := exec.LookPath("make")
 	if err != nil {

@@ -13,10 +13,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
 func TestMain(m *testing.M) {
+	effort.Together(8) // most of it is waiting for processes
 	testscript.Main(m, map[string]func(){"mpiexec": main})
 }
 
@@ -136,6 +138,7 @@ func TestRemoteCommand(t *testing.T) {
 
 // TestKilled: when mpiexec is killed its processes go, too.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("mpiexec")
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/internal/test/terminal"
 )
 
-// TestTerminal: mpiexec that is stopped at its terminal and continued in the background runs on, though it has waited for input, and leaves the input alone; what
-// is typed while it is in the foreground goes to rank 0.
+// TestTerminal: mpiexec that is stopped at its terminal and continued in the background runs on, though it has waited
+// for input, and leaves the input alone; what is typed while it is in the foreground goes to rank 0.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	master, slave, err := terminal.Open()

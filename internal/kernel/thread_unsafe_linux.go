@@ -55,7 +55,8 @@ func Membarrier() {
 	_, _, _ = unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0) // PRIVATE_EXPEDITED
 }
 
-// HasMembarrier registers the process for Membarrier; false: the kernel does not have it, or a sandbox refuses it.
+// HasMembarrier registers the process for Membarrier. It returns false if the kernel does not have it, or a sandbox
+// refuses it.
 func HasMembarrier() bool {
 	_, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<4, 0, 0) // REGISTER_PRIVATE_EXPEDITED
 	return errno == 0

@@ -111,7 +111,7 @@ type Word struct{ w atomic.Uint64 }
 // Load returns the state.
 func (w *Word) Load() State { return State(w.w.Load()) }
 
-// Swap stores the state to if the state is still from, and tells whether it did.
+// Swap stores the state to if the state is still from, and reports whether it did.
 func (w *Word) Swap(from, to State) bool { return w.w.CompareAndSwap(uint64(from), uint64(to)) }
 
 // Set stores a state without regard to the present one: for a caller that alone may change it now, or whose transition

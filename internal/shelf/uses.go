@@ -18,7 +18,7 @@ const usesClosed uint32 = 1 << 31
 // Open makes the owner the first user. The owner calls it before others know of u.
 func (u *Uses) Open() { u.w.Store(1) }
 
-// Take adds a user. false: closed.
+// Take adds a user. It returns false after Close.
 func (u *Uses) Take() bool {
 	for {
 		n := u.w.Load()
@@ -31,10 +31,11 @@ func (u *Uses) Take() bool {
 	}
 }
 
-// Close lets no user in from now on. false: closed already.
+// Close lets no user in from now on. It returns false if u is closed already.
 func (u *Uses) Close() bool { return u.w.Or(usesClosed)&usesClosed == 0 }
 
-// Drop ends the use of one user. true: u is closed and this was the last user, which now destroys what was used.
+// Drop ends the use of one user. It reports whether u is closed and this was the last user, which now destroys what was
+// used.
 func (u *Uses) Drop() bool { return u.w.Add(^uint32(0)) == usesClosed }
 
 // Count returns how many users there are, the owner included: a hint.

@@ -1,5 +1,6 @@
 // Package view lets the user of a program see what its threads do, by two variables of the environment. Programs need
-// not call anything: any that uses marcel reads them when its default scheduler starts.
+// not call anything: one that uses marcel reads them when its default scheduler starts. A program of goroutines alone
+// starts none, and has neither unless it calls sched.Default.
 //
 //	PM2_STATS=/tmp/p.sock ./program     counters, at that socket: demo top --attach /tmp/p.sock
 //	PM2_TRACE=/tmp/p.json ./program     a timeline in that file: https://ui.perfetto.dev

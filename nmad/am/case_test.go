@@ -3,6 +3,8 @@ package am
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,29 +84,39 @@ func TestCaseOfLostPeer(t *testing.T) {
 			return // no gate to another process
 		}
 		j.handle(1, func(*Token, []uint64, []byte) {})
-		for number, access := range []nmad.Access{nmad.Shared, nmad.Serialized, nmad.Private} {
-			number += 2
-			d, err := j.worlds[0].Domain(DomainConfig{Number: number, Access: access})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var r Reply
-			if err := d.RequestTo(&r, other, 70+number, 1, nil, nil); err != nil { // a domain that the target has not opened
-				t.Fatal(err)
-			}
-			lost := &nmad.PeerError{Rank: other, Reason: "the test says so", Err: nmad.ErrPeerLost}
-			time.AfterFunc(time.Millisecond, func() { r.p.fail(lost) })
-			marcel.Select(r.Case())
-			if _, _, err := r.Wait(); !errors.Is(err, lost) {
-				t.Errorf("%v: %v", access, err)
-			}
-			late, err := j.worlds[other].Domain(DomainConfig{Number: 70 + number}) // takes the request in
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(d.Close(), late.Close()); err != nil {
-				t.Error(err)
-			}
+		var all sync.WaitGroup
+		for i, access := range []nmad.Access{nmad.Shared, nmad.Serialized, nmad.Private} {
+			all.Go(func() { // beside the others: each Close waits
+				if err := j.caseOfLostPeer(access, 2+i, 72+i, other); err != nil {
+					t.Errorf("%v: %v", access, err)
+				}
+			})
 		}
+		all.Wait()
 	})
+}
+
+// caseOfLostPeer selects on the reply to a request that fails, of a domain of rank 0 with that access and number, to a
+// domain that its target opens later.
+func (j *testJob) caseOfLostPeer(access nmad.Access, number, later, other int) error {
+	d, err := j.worlds[0].Domain(DomainConfig{Number: number, Access: access})
+	if err != nil {
+		return err
+	}
+	var r Reply
+	if err := d.RequestTo(&r, other, later, 1, nil, nil); err != nil {
+		return err
+	}
+	lost := &nmad.PeerError{Rank: other, Reason: "the test says so", Err: nmad.ErrPeerLost}
+	time.AfterFunc(time.Millisecond, func() { r.p.fail(lost) })
+	marcel.Select(r.Case())
+	var wrong error
+	if _, _, err := r.Wait(); !errors.Is(err, lost) {
+		wrong = fmt.Errorf("the wait for the reply ended with: %w", err)
+	}
+	late, err := j.worlds[other].Domain(DomainConfig{Number: later}) // takes the request in
+	if err != nil {
+		return errors.Join(wrong, err)
+	}
+	return errors.Join(wrong, d.Close(), late.Close())
 }

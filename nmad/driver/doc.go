@@ -21,6 +21,7 @@
 //	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
 //	                 nmad/internal/meet  which process is there, and whether it knows the secret
+//	                 internal/listener   what endpoints have in common
 //	                 internal/life   how a link ends, also while other threads are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //

@@ -43,6 +43,7 @@ type Caps struct {
 	Exposes  bool   // messages should be announced with their address, for the peer to Fetch: processes share CPUs
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
 	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
+	Remote   int    // the shortest put or get that had better go by the link's RemoteMemory, in bytes; 0: it has none
 	Place    Place  // near which processors it lies
 }
 

@@ -65,7 +65,7 @@ func explain(err error, last string) error {
 	return fmt.Errorf("%w: %w", err, kernel.Explain(os.NewSyscallError(last, errno)))
 }
 
-// awaitExit blocks until the child with that pid has ended, without reaping it. False: that cannot be waited for.
+// awaitExit blocks until the child with that pid has ended, without reaping it. It returns false if it cannot wait.
 func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -34,7 +34,7 @@ func TestFirstThreadBound(t *testing.T) {
 	if err := j.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if j.SharedCPUs() || len(j.CPUs(0))+len(j.CPUs(1)) != len(before) {
-		t.Errorf("two ranks on processors %v have %v and %v, and share them: %v", before, j.CPUs(0), j.CPUs(1), j.SharedCPUs())
+	if j.shared || len(j.CPUs(0))+len(j.CPUs(1)) != len(before) {
+		t.Errorf("two ranks on processors %v have %v and %v, and share them: %v", before, j.CPUs(0), j.CPUs(1), j.shared)
 	}
 }

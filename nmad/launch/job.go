@@ -145,6 +145,9 @@ func (j *Job) helper(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := j.startAll()
+	if errors.Is(err, errKilled) {
+		err = nil // a rank has asked for it: Wait tells
+	}
 	if err != nil {
 		j.Kill()
 	}
@@ -175,8 +178,7 @@ func (j *Job) childDone() {
 	}()
 }
 
-// startAll starts all children. errKilled, which a rank may cause while others are still started, is no error
-// here: Wait reports the cause.
+// startAll starts all children. It fails with errKilled if a rank has ended the job meanwhile.
 func (j *Job) startAll() error {
 	if j.spec.Guard {
 		var err error
@@ -194,16 +196,12 @@ func (j *Job) startAll() error {
 		j.unbind(err)
 	}
 	for rank := j.spec.First; rank < j.spec.First+j.spec.Count; rank++ {
-		if err := j.start(rank); errors.Is(err, errKilled) {
-			return nil // a rank has asked for it: Wait tells
-		} else if err != nil {
+		if err := j.start(rank); err != nil {
 			return fmt.Errorf("launch: start rank %d of %d: %w", rank, j.spec.N, err)
 		}
 	}
 	for i := range j.remotes {
-		if err := j.startRemote(i); errors.Is(err, errKilled) {
-			return nil
-		} else if err != nil {
+		if err := j.startRemote(i); err != nil {
 			return fmt.Errorf("launch: start %v: %w", &j.remotes[i], err)
 		}
 	}
@@ -472,9 +470,6 @@ func (j *Job) CPUs(rank int) []int {
 	}
 	return append([]int(nil), j.cpuSets[at]...)
 }
-
-// SharedCPUs says that there are fewer processors than processes.
-func (j *Job) SharedCPUs() bool { return j.shared }
 
 // PID returns the process id of a rank; 0 if it was not started here.
 func (j *Job) PID(rank int) int {

@@ -262,8 +262,8 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			if len(taken) < len(all) && errBefore == nil {
 				t.Errorf("only the processors %v of %v are used", taken, all)
 			}
-			if j.SharedCPUs() != shared {
-				t.Errorf("SharedCPUs is %v for %d processes on %d processors", j.SharedCPUs(), n, len(all))
+			if j.shared != shared {
+				t.Errorf("shared is %v for %d processes on %d processors", j.shared, n, len(all))
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,16 +32,9 @@ func (s *Spec) programs() error {
 			return fmt.Errorf("launch: %w: %d processes of %s: give at least 1", ErrSpec, p.N, p.Path)
 		}
 		n += p.N
-		if p.Path == "" {
-			p.Path = s.Path
-		}
-		if p.Dir == "" {
-			p.Dir = s.Dir
-		}
-		if p.Dir != "" {
-			if abs, err := filepath.Abs(p.Dir); err == nil {
-				p.Dir = abs
-			}
+		p.Path, p.Dir = cmp.Or(p.Path, s.Path), cmp.Or(p.Dir, s.Dir)
+		if abs, err := filepath.Abs(p.Dir); err == nil && p.Dir != "" {
+			p.Dir = abs
 		}
 		all = append(all, p)
 	}

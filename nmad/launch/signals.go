@@ -64,7 +64,7 @@ func notify(c chan<- os.Signal, signals []os.Signal) {
 	}
 }
 
-// catch records the signal that ends the job, and says whether there was an earlier one.
+// catch records the signal that ends the job, and reports whether there was an earlier one.
 func (j *Job) catch(sig syscall.Signal) (again bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
@@ -24,14 +25,13 @@ func TestCollectives(t *testing.T) {
 	for name, hostOf := range ways {
 		for _, size := range []int{1, 2, 3, 4, 5, 12} {
 			counts := []int{0, 1, 5, 2000}
-			if size == 2 || size == 5 && !testing.Short() {
+			if size == 2 || size == 5 && effort.Long() {
 				counts = append(counts, 100_000)
 			}
 			if size == 12 {
-				if testing.Short() {
+				if counts = effort.Choose([]int(nil), []int{5, 2000}, []int{0, 5, 2000}); counts == nil {
 					continue
 				}
-				counts = []int{0, 5, 2000}
 			}
 			t.Run(fmt.Sprintf("%s, %d ranks", name, size), func(t *testing.T) {
 				each(t, size, func(c *Comm) error {

@@ -20,7 +20,7 @@ type Comm struct {
 	rank           int
 	number         int           // see numbers; of a communicator with a domain of its own: minus the number of that
 	domain         *nmad.Domain  // carries its messages
-	own            *nmad.Domain  // the domain, if no other communicator has it; nil: the domain is the job's
+	ownDomain      *nmad.Domain  // the domain, if no other communicator has it; nil: the domain is the job's
 	private        bool          // the domain belongs to one thread
 	closed         int           // how many of its two contexts numbers.tidy has closed
 	tags           uint64        // the bits that all tags of the program's messages have
@@ -154,8 +154,8 @@ func (c *Comm) Split(color, key int) (*Comm, error) { return c.split(color, key,
 
 // split is Split. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) split(color, key int, wrong error) (*Comm, error) {
-	mine, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
-	if err := Allgather(c, [][2]int64{mine}, all); err != nil {
+	choice, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
+	if err := Allgather(c, [][2]int64{choice}, all); err != nil {
 		return nil, fmt.Errorf("mpi: split of %v: %w", c, err)
 	}
 	type member struct{ rank, key int }

@@ -120,13 +120,13 @@ func (c *Comm) drop(rank int, r *nmad.Request, head []byte, turn uint64) {
 	c.sendRefusals(tags)
 }
 
-// mostRefusals bounds how many operations a rank refuses because of one message.
-const mostRefusals = 1 << 16
+// maxRefusals bounds how many operations a rank refuses because of one message.
+const maxRefusals = 1 << 16
 
 // addRefusals appends the tags of the operations up to a turn that this rank has not refused yet, and counts them as
 // refused; the caller then sends the refusals. The caller holds mu.
 func (c *Comm) addRefusals(tags []uint64, turn uint64) []uint64 {
-	if turn-c.refused > mostRefusals {
+	if turn-c.refused > maxRefusals {
 		return tags // all are refused already, or no rank can have come so far
 	}
 	for c.refused < turn {

@@ -210,12 +210,11 @@ func (f *follower) follow() error {
 
 // compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation the thread that starts it takes the steps before the first fence. Behind a fence it is the
-// thread that moves the last message before that: a waiter, the progressor, a sleeper, or a thread in a hook that polls.
-// The step has no bound in time, only in bytes: the plan combines or copies what has
-// come before the fence, so at most one operand for each message, and of a long operand only a part where the ranks
-// share the work (plan.Table). That thread also runs an operation that the program has defined, which therefore must
-// not wait.
+// In an immediate operation the thread that starts it takes the steps before the first fence. Behind a fence it is
+// the thread that moves the last message before that: a waiter, the progressor, a sleeper, or a thread in a hook that
+// polls. The step has no bound in time, only in bytes: the plan combines or copies what has come before the fence, so
+// at most one operand for each message, and of a long operand only a part where the ranks share the work
+// (plan.Table). That thread also runs an operation that the program has defined, which therefore must not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)
@@ -457,12 +456,4 @@ func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 // wait waits for the end of the operation, until ctx is done.
 func (f *follower) wait(ctx context.Context) error {
 	return f.comm.domain.Await(ctx, &f.completion, finished, f.reason())
-}
-
-// outcome returns the error with which the operation has ended; nil while it is under way.
-func (f *follower) outcome() error {
-	if !f.completion.Test(finished) {
-		return nil
-	}
-	return f.err
 }

@@ -18,8 +18,8 @@ type generalized struct {
 }
 
 // NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI.
-// Request.Cancel calls cancel, which says whether the program will complete the request with nmad.ErrCanceled; nil: it
-// cannot be cancelled.
+// Request.Cancel calls cancel, which reports whether the program will complete the request with nmad.ErrCanceled;
+// nil: it cannot be cancelled.
 func NewRequest(cancel func() bool) *Request {
 	return &Request{extra: &special{generalized: &generalized{cancel: cancel}}}
 }

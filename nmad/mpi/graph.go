@@ -47,11 +47,11 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 	if weights != nil {
 		own[1] = 1
 	}
-	mine, each := make([][3]int64, len(edges)), make([][2]int64, c.Size())
+	sent, each := make([][3]int64, len(edges)), make([][2]int64, c.Size())
 	for i, e := range edges {
-		mine[i] = [3]int64{int64(e[0]), int64(e[1])}
+		sent[i] = [3]int64{int64(e[0]), int64(e[1])}
 		if weights != nil {
-			mine[i][2] = int64(weights[i])
+			sent[i][2] = int64(weights[i])
 		}
 	}
 	if err := Allgather(c, [][2]int64{own}, each); err != nil {
@@ -66,7 +66,7 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 		}
 	}
 	all := make([][3]int64, sum)
-	if err := Allgatherv(c, mine, all, lengths, nil); err != nil {
+	if err := Allgatherv(c, sent, all, lengths, nil); err != nil {
 		return nil, ofOwn, err
 	}
 	var ranks [2][]int // from which this process receives, and to which it sends

@@ -62,21 +62,6 @@ func (g Group) Exclude(ranks ...int) (Group, error) {
 	return x, nil
 }
 
-// Range returns the group of every stride-th rank from first to last, both included if stride leads there. stride may
-// be negative, and is not 0. ErrGroup: g has no such rank, or stride is 0.
-func (g Group) Range(first, last, stride int) (Group, error) {
-	if stride == 0 {
-		return Group{}, fmt.Errorf("mpi: %w: a range with a stride of 0", ErrGroup)
-	}
-	var ranks []int
-	for r := first; stride > 0 && r <= last || stride < 0 && r >= last; r += stride {
-		if ranks = append(ranks, r); len(ranks) > len(g.job) {
-			break // Include says what is wrong
-		}
-	}
-	return g.Include(ranks...)
-}
-
 // Union returns the processes of g, and behind them those of other that are not in g.
 func (g Group) Union(other Group) Group {
 	x := Group{slices.Clone(g.job)}

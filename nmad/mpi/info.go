@@ -58,7 +58,7 @@ func (in *Info) Get(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Delete removes a key, and says whether it was there.
+// Delete removes a key, and reports whether it was there.
 func (in *Info) Delete(key string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

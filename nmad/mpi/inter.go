@@ -33,32 +33,32 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	}
 	// A group as the leaders send it: how many processes it has, or -1 if the leader has failed, and their ranks in the
 	// job.
-	mine := make([]int64, c.job.session.Size()+1)
-	theirs := slices.Clone(mine)
-	mine[0] = int64(c.Size())
+	sent := make([]int64, c.job.session.Size()+1)
+	received := slices.Clone(sent)
+	sent[0] = int64(c.Size())
 	for i, p := range c.group.job {
-		mine[i+1] = int64(p)
+		sent[i+1] = int64(p)
 	}
 	var failed error
 	if c.rank == leader {
 		if failed = peer.checkPeer("intercomm", remote, tag); failed == nil {
-			_, _, failed = Sendrecv(peer, mine, remote, tag, theirs, remote, tag)
+			_, _, failed = Sendrecv(peer, sent, remote, tag, received, remote, tag)
 		}
 		if failed != nil {
-			theirs[0] = -1
+			received[0] = -1
 		}
 	}
-	if err := Bcast(c, theirs, leader); err != nil {
+	if err := Bcast(c, received, leader); err != nil {
 		return nil, err
 	}
-	if theirs[0] < 0 {
+	if received[0] < 0 {
 		if failed == nil {
 			failed = fmt.Errorf("mpi: intercomm: rank %d, the leader: %w", leader, ErrElsewhere)
 		}
 		return nil, failed
 	}
 	var other Group
-	for _, p := range theirs[1 : theirs[0]+1] {
+	for _, p := range received[1 : received[0]+1] {
 		other.job = append(other.job, int(p))
 	}
 	if c.group.Intersection(other).Size() > 0 {

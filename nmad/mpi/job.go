@@ -20,7 +20,7 @@ type job struct {
 	numbers numbers
 	table   *plan.Table // that operations go by; nil: plan.Default; written by New and Tune, while no operation is under way
 
-	openSegment func(card []byte, members, own int) (*segment.Segment, error) // segment.Open, except in tests
+	openSegment func(card []byte, members, me int) (*segment.Segment, error) // segment.Open, except in tests
 
 	inOrder bool   // reductions combine the operands from the last rank to the first (EnvOrder)
 	checks  bool   // the ranks compare their collective calls (EnvCheck)
@@ -197,7 +197,7 @@ func (c *Comm) Self() *Comm { return c.job.self }
 // open opens a communicator under a number, which was used age times before. own is the domain that it has for itself;
 // nil: its messages are in domain 0.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
-	c := &Comm{job: j, group: g, name: name, rank: g.rankOf(j.session.Rank()), number: number, domain: own, own: own}
+	c := &Comm{job: j, group: g, name: name, rank: g.rankOf(j.session.Rank()), number: number, domain: own, ownDomain: own}
 	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
 	first := contexts.FirstCommunicator + contexts.PerCommunicator*number
 	if own == nil {

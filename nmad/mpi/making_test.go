@@ -12,7 +12,7 @@ import (
 func TestNumbersAgain(t *testing.T) {
 	each(t, 3, func(w *Comm) error {
 		seen := map[int]bool{}
-		for round := range mostInBlock + mostInBlock/2 {
+		for round := range blockSize + blockSize/2 {
 			d, err := w.Dup()
 			if err != nil {
 				return fmt.Errorf("round %d: %w", round, err)
@@ -33,7 +33,7 @@ func TestNumbersAgain(t *testing.T) {
 			}
 			d.Free()
 		}
-		if len(seen) > mostInBlock {
+		if len(seen) > blockSize {
 			return fmt.Errorf("%d numbers", len(seen))
 		}
 		return nil
@@ -46,14 +46,14 @@ func TestNumbersUsedUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes as many communicators as a block has: a minute under the race detector")
 	}
-	const left = mostInBlock + 50
+	const left = blockSize + 50
 	each(t, 2, func(w *Comm) error {
 		var all []*Comm
 		if w.Rank() == 1 { // all others are in use there
 			n := &w.job.numbers
 			n.mu.Lock()
-			for x := mostInBlock; x < mostComms-50; x++ {
-				n.taken[x/mostInBlock].set(x % mostInBlock)
+			for x := blockSize; x < maxComms-50; x++ {
+				n.taken[x/blockSize].set(x % blockSize)
 			}
 			n.mu.Unlock()
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
-// mostComms is how many communicators a process has at a time, those of windows included. nmad bounds it: a
+// maxComms is how many communicators a process has at a time, those of windows included. nmad bounds it: a
 // communicator takes two contexts, whose numbers have 16 bits.
-const mostComms = blocks * mostInBlock
+const maxComms = blocks * blockSize
 
 // The numbers are in blocks. The processes that make a communicator agree on a number within one block, the first that
 // has a free number. So an agreement takes few words, also in Shrink, which agrees bit by bit.
 const (
-	blocks      = contexts.Communicators / mostInBlock
-	mostInBlock = contexts.WindowGroups // a mask also has a bit for each number of a windowGroup
+	blocks    = contexts.Communicators / blockSize
+	blockSize = contexts.WindowGroups // a mask also has a bit for each number of a windowGroup
 )
 
 // numbers is the supply of the numbers of communicators. A number stands for two contexts, from
@@ -27,7 +27,7 @@ const (
 type numbers struct {
 	mu     sync.Mutex // guards the fields below
 	taken  [blocks]mask
-	age    [mostComms]uint16
+	age    [maxComms]uint16
 	freed  []*Comm // freed communicators whose numbers are still taken
 	domain int     // the highest number of a domain that this process has used
 }
@@ -44,7 +44,7 @@ const (
 )
 
 // mask has a bit for each number of a block.
-type mask [(mostInBlock + 63) / 64]uint64
+type mask [(blockSize + 63) / 64]uint64
 
 // canMake is a bit of the last word of a mask that belongs to no number. In an agreement a process sets it if it can
 // make the communicator.
@@ -70,7 +70,7 @@ func (m *mask) others() (all mask) {
 	for i := range all {
 		all[i] = ^m[i]
 	}
-	all[len(all)-1] &= 1<<(mostInBlock%64) - 1
+	all[len(all)-1] &= 1<<(blockSize%64) - 1
 	return all
 }
 
@@ -101,11 +101,11 @@ func (n *numbers) retire(c *Comm) {
 	n.freed = append(n.freed, c)
 }
 
-// claim takes a number, and returns how often it was used before; false: it was taken already.
+// claim takes a number, and returns how often it was used before. It reports false if the number is taken.
 func (n *numbers) claim(number int) (age int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	b, x := &n.taken[number/mostInBlock], number%mostInBlock
+	b, x := &n.taken[number/blockSize], number%blockSize
 	if b.has(x) {
 		return 0, false
 	}
@@ -117,7 +117,7 @@ func (n *numbers) claim(number int) (age int, ok bool) {
 func (n *numbers) release(number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.taken[number/mostInBlock].clear(number % mostInBlock)
+	n.taken[number/blockSize].clear(number % blockSize)
 }
 
 // grow sets the age of a number for the use after the one that begins, whose age is given.
@@ -129,9 +129,9 @@ func (n *numbers) grow(number, age int) {
 
 // pick returns the first number of the mask from a number on, cyclically; -1: the mask is empty.
 func (m *mask) pick(from int) int {
-	from = (from%mostInBlock + mostInBlock) % mostInBlock
-	for i := range mostInBlock {
-		if x := (from + i) % mostInBlock; m.has(x) {
+	from = (from%blockSize + blockSize) % blockSize
+	for i := range blockSize {
+		if x := (from + i) % blockSize; m.has(x) {
 			return x
 		}
 	}
@@ -193,9 +193,9 @@ func (c *Comm) make(g Group, ag agree, wrong error) (*Comm, error) {
 			if block++; block < blocks {
 				continue
 			}
-			return fails(fmt.Errorf("%w: a process has %d communicators and windows, or more that were freed while something is under way in them", ErrComm, mostComms))
+			return fails(fmt.Errorf("%w: a process has %d communicators and windows, or more that were freed while something is under way in them", ErrComm, maxComms))
 		}
-		number += block * mostInBlock
+		number += block * blockSize
 		age, claimed := 0, true
 		if member {
 			age, claimed = n.claim(number)
@@ -243,8 +243,8 @@ func (c *Comm) open(g Group, number, age int, ag agree) (made *Comm, err error) 
 	return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
 }
 
-// close closes the contexts of a communicator that was freed, or its domain. false: something is under way in it here,
-// and the caller tries again later. Only tidy calls it.
+// close closes the contexts of a communicator that was freed, or its domain. It reports false if something is under way
+// in the communicator here; then the caller tries again later. Only tidy calls it.
 func (c *Comm) close() bool {
 	c.mu.Lock()
 	busy := len(c.active) > 0
@@ -252,9 +252,9 @@ func (c *Comm) close() bool {
 	if busy || c.shared.drain() {
 		return false
 	}
-	if c.own != nil {
+	if c.ownDomain != nil {
 		c.job.leave(c.shared)
-		_ = c.own.Close()
+		_ = c.ownDomain.Close()
 		return true
 	}
 	for c.closed < 2 {

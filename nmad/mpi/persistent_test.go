@@ -36,8 +36,10 @@ func TestPersistentMessages(t *testing.T) {
 			if c.Rank() == 0 {
 				dense[7], gaps[0], gaps[1], gaps[4] = round, round, 99, -round
 			}
-			if err := StartAll(all...); err != nil {
-				return err
+			for _, r := range all {
+				if err := r.Start(); err != nil {
+					return err
+				}
 			}
 			s, err := WaitAll(all...)
 			if err != nil {

@@ -71,13 +71,13 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 		if err != nil {
 			return nil, c.explainWait(ctx, "shrink", err)
 		}
-		var left Group
+		var survivors Group
 		for _, p := range c.group.job {
 			if !slices.Contains(a.Failed, p) {
-				left.job = append(left.job, p)
+				survivors.job = append(survivors.job, p)
 			}
 		}
-		made, err := c.withoutFailed(ctx, left)
+		made, err := c.withoutFailed(ctx, survivors)
 		if made != nil || err != nil {
 			return made, err
 		}
@@ -86,10 +86,10 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 
 // withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of reductions.
 // It returns nil if one of these processes has died meanwhile, or if all numbers that it has tried are taken.
-func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
+func (c *Comm) withoutFailed(ctx context.Context, survivors Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
-		return slices.ContainsFunc(a.Failed, func(p int) bool { return left.rankOf(p) != Undefined })
+		return slices.ContainsFunc(a.Failed, func(p int) bool { return survivors.rankOf(p) != Undefined })
 	}
 	someDied := false
 	and := func(v uint64) uint64 {
@@ -114,7 +114,7 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 		}
 		return lost
 	}
-	made, err := c.make(left, reduce, nil)
+	made, err := c.make(survivors, reduce, nil)
 	switch {
 	case lost != nil:
 		return nil, c.explainWait(ctx, "shrink", lost)
@@ -173,7 +173,7 @@ func (fs Failures) Acknowledge() Group {
 
 // recoverable returns why the processes of c cannot agree; nil: they can.
 func (c *Comm) recoverable(what string) error {
-	if c != nil && c.own != nil {
+	if c != nil && c.ownDomain != nil {
 		return fmt.Errorf("mpi: %s: %w: it has a domain of its own", what, ErrComm)
 	}
 	return c.usable()

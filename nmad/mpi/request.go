@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // Status describes a message that was received or found.
@@ -64,6 +65,17 @@ func (r *Request) special() *special {
 	return r.extra
 }
 
+// completion returns what is set when the operation, or the generalized request, is done; nil of a message.
+func (x *special) completion() *pioman.Completion {
+	switch {
+	case x.generalized != nil:
+		return &x.generalized.completion
+	case x.operation != nil:
+		return &x.operation.completion
+	}
+	return nil
+}
+
 // needSpecial returns the special state of r, for writing; it makes one if r has none.
 func (r *Request) needSpecial() *special {
 	if r.extra == nil {
@@ -91,14 +103,11 @@ func (r *Request) isInactive() bool {
 
 // isDone reports whether a wait for r would return at once. It does not poll.
 func (r *Request) isDone() bool {
-	x := r.special()
-	switch {
-	case r.isInactive():
+	if r.isInactive() {
 		return true
-	case x.generalized != nil:
-		return x.generalized.completion.Test(finished)
-	case x.operation != nil:
-		return x.operation.completion.Test(finished)
+	}
+	if c := r.special().completion(); c != nil {
+		return c.Test(finished)
 	}
 	return r.carrier().IsDone()
 }
@@ -259,12 +268,12 @@ func (r *Request) WaitThenCancel(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// poll polls once, unless r is done, and says whether r is done. err: the calling thread cannot poll for r.
+// poll polls once, unless r is done, and reports whether r is done. err: the calling thread cannot poll for r.
 func (r *Request) poll() (done bool, err error) {
 	if r.isDone() {
 		return true, nil
 	}
-	if x := r.special(); x.generalized == nil && x.operation == nil {
+	if r.special().completion() == nil {
 		if done, err := r.carrier().Test(); !done {
 			return false, err
 		}
@@ -280,18 +289,17 @@ func (r *Request) Test() (done bool, s Status, err error) {
 	if r.isInactive() {
 		return true, noStatus, x.err
 	}
-	if g := x.generalized; g != nil {
-		if !g.completion.Test(finished) {
+	if c := x.completion(); c != nil {
+		if !c.Test(finished) {
 			r.comm.domainOrNil().Engine().Poll()
 		}
-		if !g.completion.Test(finished) {
+		switch {
+		case !c.Test(finished):
 			return false, Status{}, nil
+		case x.generalized != nil:
+			return true, x.generalized.status, x.generalized.err
 		}
-		return true, g.status, g.err
-	}
-	if f := x.operation; f != nil {
-		r.comm.domain.Engine().Poll()
-		return f.completion.Test(finished), noStatus, f.outcome()
+		return true, noStatus, x.operation.err
 	}
 	if done, err = r.carrier().Test(); !done {
 		return false, Status{}, err
@@ -307,20 +315,18 @@ func (r *Request) Case() marcel.Case {
 	if r == nil {
 		return nil
 	}
-	x := r.special()
-	switch {
-	case r.isInactive():
+	if r.isInactive() {
 		return (*nmad.Request)(nil).Case() // which counts as done
-	case x.generalized != nil:
-		return r.comm.domainOrNil().Case(&x.generalized.completion, finished)
-	case x.operation != nil:
-		return r.comm.domain.Case(&x.operation.completion, finished)
+	}
+	if c := r.special().completion(); c != nil {
+		return r.comm.domainOrNil().Case(c, finished)
 	}
 	return r.carrier().Case()
 }
 
-// Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled,
-// of which no error handler is told. Of a request of NewRequest it calls the function that was given there.
+// Cancel takes back a receive whose message has not come, and reports whether it has; then Wait returns
+// nmad.ErrCanceled, of which no error handler is told. Of a request of NewRequest it calls the function that was
+// given there.
 func (r *Request) Cancel() bool {
 	x := r.special()
 	if x.generalized != nil {

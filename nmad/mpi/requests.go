@@ -8,16 +8,6 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// StartAll starts all requests, in their order, up to the first error.
-func StartAll(requests ...*Request) error {
-	for _, r := range requests {
-		if err := r.Start(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // WaitAll waits for all requests, and returns their statuses, and the first error in their order. A nil request counts
 // as done.
 func WaitAll(requests ...*Request) ([]Status, error) {

@@ -142,7 +142,7 @@ func Explain(c *Comm) string {
 	return text
 }
 
-// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have mapped
+// join maps the segment that the leader of the host has made, and reports whether all ranks of all hosts have mapped
 // theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
@@ -421,8 +421,8 @@ func (h *shared) wait() error {
 	return nil
 }
 
-// drain receives the wake-up messages that this rank no longer needs, and says whether some are still under way. It is
-// called for a communicator that was freed, and does not block.
+// drain receives the wake-up messages that this rank no longer needs, and reports whether some are still under way.
+// It is called for a communicator that was freed, and does not block.
 func (h *shared) drain() bool {
 	if h == nil {
 		return false

@@ -278,20 +278,3 @@ func ReduceScatter[T, R any](c Collective[R], op *Op, in []T, counts []int, out 
 	}
 	return c.result(p.reduceScatter(how, op, blocks, b, err))
 }
-
-// ReduceLocal computes inout[i] = in[i] op inout[i] at this process. ErrCount: the lengths differ; ErrOp: op is not
-// defined for the elements.
-func ReduceLocal[T any](op *Op, in, inout []T) error {
-	a, b, err := both(in, inout)
-	if err != nil {
-		return err
-	}
-	if len(in) != len(inout) || op == nil {
-		return fmt.Errorf("mpi: reduce local: %w: %d elements with %d", ErrCount, len(in), len(inout))
-	}
-	if err := op.Check(b.Type); err != nil {
-		return fmt.Errorf("mpi: reduce local: %w", err)
-	}
-	op.Apply(a, b)
-	return nil
-}

@@ -167,7 +167,7 @@ func (ch *choice) crossing(rows []TuneRow) int {
 
 // measure returns how long an operation takes with a table, in us: the least of some rounds' means at the slowest rank.
 func (c *Comm) measure(table *plan.Table, operation func() error) (us float64, err error) {
-	const rounds, most, enough = 5, 200, 4 * time.Millisecond
+	const rounds, maxCalls, enough = 5, 200, 4 * time.Millisecond
 	if err := c.Barrier(); err != nil {
 		return 0, err
 	}
@@ -185,7 +185,7 @@ func (c *Comm) measure(table *plan.Table, operation func() error) (us float64, e
 			return 0, err
 		}
 		if round == 0 { // the first one warms up, and says how many calls are enough
-			calls = max(min(int(float64(enough.Microseconds())/took[0]), most), 1)
+			calls = max(min(int(float64(enough.Microseconds())/took[0]), maxCalls), 1)
 			continue
 		}
 		best = min(best, took[0])

@@ -9,10 +9,10 @@ import (
 
 // TestMethodsAreFew: a type has no more than 40 methods, which one reads in go doc.
 func TestMethodsAreFew(t *testing.T) {
-	const most = 40
+	const maxMethods = 40
 	for _, x := range []any{&Comm{}, &Intercomm{}, &Window{}, &Request{}, Immediate{}, Persistent{}} {
-		if n := reflect.TypeOf(x).NumMethod(); n > most {
-			t.Errorf("%T has %d methods, more than %d", x, n, most)
+		if n := reflect.TypeOf(x).NumMethod(); n > maxMethods {
+			t.Errorf("%T has %d methods, more than %d", x, n, maxMethods)
 		}
 	}
 }

@@ -39,7 +39,7 @@ type Window struct {
 	memory   *rma.World  // of windows
 	domain   *rma.Domain // of the window alone
 	kind     windowKind
-	own      []byte       // the memory of this process
+	bytes    []byte       // the memory of this process
 	part     *rma.Region  // by which other processes access it; in a window of NewSharedWindow rank 0 has that of all ranks
 	words    wordPlace    // of the words of this process (window_words.go)
 	table    *rma.Region  // of the words and the table of this process, in a window of NewDynamicWindow
@@ -107,7 +107,7 @@ func (w *Window) Bytes() []byte {
 	if w.usable() != nil {
 		return nil
 	}
-	return w.own
+	return w.bytes
 }
 
 // Comm returns a communicator of the window's processes that belongs to the window. It has the window's hints

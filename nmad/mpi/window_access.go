@@ -78,7 +78,7 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 		}
 		return a, nil
 	}
-	if first := at*p.unit + a.low; at > datatype.Most/p.unit || at < -datatype.Most/p.unit || first < 0 || first > p.size || a.span > p.size-first {
+	if first := at*p.unit + a.low; at > datatype.MaxBytes/p.unit || at < -datatype.MaxBytes/p.unit || first < 0 || first > p.size || a.span > p.size-first {
 		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v at displacement %d in units of %d B: it has %d B", ErrRange, a.count, a.t, at, p.unit, p.size))
 	}
 	a.at = p.ref.Add(int64(at*p.unit + a.low))
@@ -165,7 +165,7 @@ func (w *Window) gather(a access, origin Buffer) error {
 	return a.pieces(0, origin, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
 }
 
-// mapped returns the elements at the target as a Buffer; false: this process has not mapped them.
+// mapped returns the elements at the target as a Buffer, and reports whether this process has mapped them.
 func (w *Window) mapped(a access) (Buffer, bool) {
 	if w.unmapped || a.parts != nil {
 		return Buffer{}, false

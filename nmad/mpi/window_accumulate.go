@@ -128,7 +128,7 @@ func (w *Window) combine(a access, op *Op, of *datatype.Type, origin, result Buf
 	s.grow(step, of)
 	for i := 0; i < n; i += step {
 		k := min(step, n-i)
-		b := s.theirs[:k*size]
+		b := s.remote[:k*size]
 		whole := Buffer{Base: datatype.AddressOf(b), Count: len(b), Type: datatype.Of(datatype.Byte)}
 		if op != Replace || result.Type != nil {
 			err := a.pieces(i*size, whole, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
@@ -157,51 +157,51 @@ func (w *Window) combine(a access, op *Op, of *datatype.Type, origin, result Buf
 
 // scratch is memory for elements of an accumulate.
 type scratch struct {
-	theirs, mine []byte   // elements of the target and of this process, without the gaps inside of them
-	there, here  []uint64 // these elements with their gaps, if they have any
+	remote, local []byte   // elements of the target and of this process, without the gaps inside of them
+	there, here   []uint64 // these elements with their gaps, if they have any
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // grow makes room for n elements of a type.
 func (sc *scratch) grow(n int, of *datatype.Type) {
-	if words := (n*of.Size() + 7) / 8; 8*words > len(sc.theirs) {
-		sc.theirs, sc.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
+	if words := (n*of.Size() + 7) / 8; 8*words > len(sc.remote) {
+		sc.remote, sc.local = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
 	}
 	if words := datatype.Words(n, of); !of.Dense() && words > len(sc.there) {
 		sc.there, sc.here = make([]uint64, words), make([]uint64, words)
 	}
 }
 
-// apply combines elements of origin, from byte from of its data on, with theirs, those of a target.
-func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
-	mine, ok := origin.Dense()
+// apply combines elements of origin, from byte from of its data on, with remote, those of a target.
+func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, remote []byte) {
+	local, ok := origin.Dense()
 	if ok {
-		mine = mine[from : from+len(theirs)]
+		local = local[from : from+len(remote)]
 	} else {
-		mine = sc.mine[:len(theirs)]
-		origin.Pack(from, mine)
+		local = sc.local[:len(remote)]
+		origin.Pack(from, local)
 	}
 	if of.Dense() {
-		op.Apply(elementsIn(mine, of), elementsIn(theirs, of))
+		op.Apply(elementsIn(local, of), elementsIn(remote, of))
 		return
 	}
-	n := len(theirs) / of.Size()
+	n := len(remote) / of.Size()
 	a, b := datatype.Within(sc.here, n, of), datatype.Within(sc.there, n, of)
-	a.Unpack(0, mine)
-	b.Unpack(0, theirs)
+	a.Unpack(0, local)
+	b.Unpack(0, remote)
 	op.Apply(a, b)
-	b.Pack(0, theirs)
+	b.Pack(0, remote)
 }
 
-// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them,
-// so inPlace has done nothing.
+// inPlace combines elements in the mapped memory of the target. It reports false, and does nothing, if the elements
+// of a buffer have gaps between them.
 func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
-	theirs, ok := there.Dense()
+	remote, ok := there.Dense()
 	if !ok {
 		return false
 	}
-	mine, ok := origin.Dense()
+	local, ok := origin.Dense()
 	if !ok && op != NoOp {
 		return false
 	}
@@ -212,22 +212,22 @@ func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer
 		}
 	}
 	size := of.Size()
-	for step := max(1, combinedBytes/size) * size; len(theirs) > 0; {
-		n := min(step, len(theirs))
+	for step := max(1, combinedBytes/size) * size; len(remote) > 0; {
+		n := min(step, len(remote))
 		if olds != nil {
-			copy(olds, theirs[:n])
+			copy(olds, remote[:n])
 			olds = olds[n:]
 		}
 		switch op {
 		case NoOp:
 		case Replace:
-			copy(theirs, mine[:n])
+			copy(remote, local[:n])
 		default:
-			op.Apply(elementsIn(mine[:n], of), elementsIn(theirs[:n], of))
+			op.Apply(elementsIn(local[:n], of), elementsIn(remote[:n], of))
 		}
-		theirs = theirs[n:]
+		remote = remote[n:]
 		if op != NoOp {
-			mine = mine[n:]
+			local = local[n:]
 		}
 	}
 	return true

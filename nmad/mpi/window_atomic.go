@@ -18,7 +18,7 @@ func isWord(k datatype.Kind) bool {
 	return false
 }
 
-// atomicOf returns the atomic that computes an operation; false: none does.
+// atomicOf returns the atomic that computes an operation, and reports whether there is one.
 func atomicOf(op *Op) (rma.Op, bool) {
 	switch op {
 	case Sum:
@@ -113,8 +113,8 @@ func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint
 	if op == NoOp {
 		return w.load(k, at)
 	}
-	mine, theirs := []uint64{0}, []uint64{0}
-	a, b := datatype.Within(mine, 1, datatype.Of(k)), datatype.Within(theirs, 1, datatype.Of(k))
+	local, remote := []uint64{0}, []uint64{0}
+	a, b := datatype.Within(local, 1, datatype.Of(k)), datatype.Within(remote, 1, datatype.Of(k))
 	setWord(a.First(), k.Size(), v)
 	old, err := w.load(k, at)
 	for err == nil {

@@ -14,7 +14,7 @@ import (
 // has read, and compares the version of that copy with the target's before each access.
 
 const (
-	mostAttached    = 1024
+	maxAttached     = 1024
 	attachmentBytes = 16 + rma.RefBytes // an entry of the table: address, size, and Ref
 )
 
@@ -51,8 +51,8 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 			err = fmt.Errorf("%w: a part of it is attached", ErrRange)
 		}
 	}
-	if len(w.attached) == mostAttached {
-		err = fmt.Errorf("%w: %d are attached, which is the limit: detach one first", ErrWindow, mostAttached)
+	if len(w.attached) == maxAttached {
+		err = fmt.Errorf("%w: %d are attached, which is the limit: detach one first", ErrWindow, maxAttached)
 	}
 	if err == nil {
 		x.region, err = w.memory.Register(memory)
@@ -153,10 +153,10 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 		return x.ref.Add(int64(first - x.at)), nil, nil
 	}
 	var over []targetPart
-	for next, left := first, uint64(n); x != nil; x = seen.find(next) {
-		m := min(left, x.size-(next-x.at))
+	for next, rest := first, uint64(n); x != nil; x = seen.find(next) {
+		m := min(rest, x.size-(next-x.at))
 		over = append(over, targetPart{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
-		if next, left = next+m, left-m; left == 0 {
+		if next, rest = next+m, rest-m; rest == 0 {
 			return rma.Ref{}, &over, nil
 		}
 	}
@@ -183,7 +183,7 @@ func (w *Window) readAttachments(target int) (*attachments, error) {
 			return false, err
 		}
 		n, err := rma.Load[uint64](w.domain, version.Add(8))
-		if err != nil || n > mostAttached {
+		if err != nil || n > maxAttached {
 			return false, err
 		}
 		b := make([]byte, n*attachmentBytes)

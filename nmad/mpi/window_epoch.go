@@ -177,8 +177,8 @@ func (w *Window) Wait() error {
 	return err
 }
 
-// Test ends the epoch of Post if all processes of the group have called Complete, and says whether they have. It does
-// not block.
+// Test ends the epoch of Post if all processes of the group have called Complete, and reports whether they have. It
+// does not block.
 func (w *Window) Test() (bool, error) {
 	ranks, err := w.claimEpoch("test", &w.exposureEpoch)
 	if err != nil {

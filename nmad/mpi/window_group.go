@@ -29,9 +29,9 @@ type wordPlace struct {
 	at     int // in bytes
 }
 
-// mostWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree,
+// maxWindowGroups is how many groups a process has at most. The number of a group, on which its processes agree,
 // stands for the contexts of its World.
-const mostWindowGroups = contexts.WindowGroups
+const maxWindowGroups = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at a time.
 const chunkBytes = 64 << 10
@@ -58,7 +58,7 @@ func (c *Comm) windowGroup() (*windowGroup, error) {
 		}
 		number := free.pick(attempt)
 		if number < 0 {
-			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, mostWindowGroups)
+			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, maxWindowGroups)
 		}
 		c.job.mu.Lock()
 		claimed := !c.job.windowGroups.taken.has(number) // else another thread has taken it
@@ -80,12 +80,12 @@ func (c *Comm) windowGroup() (*windowGroup, error) {
 // knownWindowGroup returns a group that all processes of c have open, and counts one more window in it; nil: there is
 // none.
 func (c *Comm) knownWindowGroup() (found *windowGroup, err error) {
-	var mine []*windowGroup
+	var candidates []*windowGroup
 	var common mask
 	c.job.mu.Lock()
 	for _, g := range c.job.windowGroups.all {
 		if !g.leaving && slices.Equal(g.ranks, c.group.job) {
-			mine = append(mine, g)
+			candidates = append(candidates, g)
 			common.set(g.number)
 			g.windows++ // so no thread closes the group meanwhile
 		}
@@ -94,7 +94,7 @@ func (c *Comm) knownWindowGroup() (found *windowGroup, err error) {
 	err = common.intersect(c.agree)
 	c.job.mu.Lock()
 	defer c.job.mu.Unlock()
-	for _, g := range mine {
+	for _, g := range candidates {
 		if err == nil && found == nil && common.pick(0) == g.number {
 			found = g
 		} else {

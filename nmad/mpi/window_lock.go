@@ -251,7 +251,7 @@ func (w *Window) acquire(kind LockKind, target int) error {
 	return w.domain.Fence() // stores of the threads that had the lock before are visible from here on
 }
 
-// tryLock takes the lock of a target if the lock is free, and says whether it has. urgent: it does so also while
+// tryLock takes the lock of a target if the lock is free, and reports whether it has. With urgent it does so also while
 // threads wait for the lock exclusively.
 func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	at := w.word(target, lockAt)

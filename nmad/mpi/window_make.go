@@ -16,7 +16,7 @@ import (
 // processes to it cost a system call, or messages; memory of NewAllocatedWindow is faster.
 func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	return c.window(createdWindow, len(memory), unit, func(w *Window, m *rma.World) (err error) {
-		w.own = memory
+		w.bytes = memory
 		w.part, err = m.Register(memory)
 		return err
 	})
@@ -27,7 +27,7 @@ func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(allocatedWindow, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
-			w.own = w.part.Bytes()
+			w.bytes = w.part.Bytes()
 		}
 		return err
 	})
@@ -84,7 +84,7 @@ func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.W
 // window is made. err is why this process cannot take part; nil: it can. If make fails at one process it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
-	mine, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
+	card, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
 	if err == nil && (bytes < 0 || unit < 1) {
 		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
 	}
@@ -94,12 +94,12 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 	if err == nil && own != nil {
 		err = own(w, w.memory)
 	}
-	_, _ = words.AppendBinary(mine.Words[:0])
+	_, _ = words.AppendBinary(card.Words[:0])
 	if w.part != nil {
-		_, _ = w.part.Ref(0).AppendBinary(mine.Memory[:0])
+		_, _ = w.part.Ref(0).AppendBinary(card.Memory[:0])
 	}
-	mine.Failed = err != nil
-	if lost := Allgather(c, []windowCard{mine}, all); lost != nil || err != nil {
+	card.Failed = err != nil
+	if lost := Allgather(c, []windowCard{card}, all); lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
 	for rank := range all {
@@ -118,13 +118,13 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 
 // learn checks and keeps the card of a rank.
 func (w *Window) learn(rank int, x *windowCard) error {
-	p, most := &w.peers[rank], int64(rma.MaxBytes)
+	p := &w.peers[rank]
 	switch {
 	case x.Failed:
 		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
 	case windowKind(x.Kind) != w.kind:
 		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
-	case x.Size < 0 || x.Size > most || x.Unit < 1:
+	case x.Size < 0 || x.Size > rma.MaxBytes || x.Unit < 1:
 		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
 	}
 	p.size, p.unit = int(x.Size), int(x.Unit)
@@ -165,7 +165,7 @@ func (w *Window) share(c *Comm) (err error) {
 		p := &w.peers[rank]
 		p.ref = first.Add(int64(at))
 		if rank == w.comm.rank {
-			w.own = all[at : at+p.size : at+p.size]
+			w.bytes = all[at : at+p.size : at+p.size]
 		}
 		at += p.size
 	}
@@ -182,7 +182,7 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case rank == w.comm.rank:
-		return w.own, nil
+		return w.bytes, nil
 	case w.kind != sharedWindow:
 		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.kind]))
 	}

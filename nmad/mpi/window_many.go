@@ -247,13 +247,13 @@ func (w *Window) excludeOthers(target int) (release func() error, ok bool) {
 	if !shared || w.fenced.Load() {
 		return nil, false
 	}
-	at, mine := w.word(target, lockAt), (uint64(w.comm.rank)+1)*lockOwner
+	at, owner := w.word(target, lockAt), (uint64(w.comm.rank)+1)*lockOwner
 	old, err := rma.Load[uint64](w.domain, at)
 	if err != nil || old&(lockHeld|lockUnchecked) != 1 {
 		return nil, false
 	}
-	if found, err := rma.CompareAndSwap(w.domain, at, old, old+mine); err != nil || found != old {
+	if found, err := rma.CompareAndSwap(w.domain, at, old, old+owner); err != nil || found != old {
 		return nil, false
 	}
-	return func() error { return rma.Post(w.domain, rma.Sub, at, mine) }, true
+	return func() error { return rma.Post(w.domain, rma.Sub, at, owner) }, true
 }

@@ -101,7 +101,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 	}
 	copy(next, old)
 	var done [swapBytes / 4 / 8]byte // a bit for each word
-	for again := true; again; {
+	for retry := true; retry; {
 		for _, r := range runs {
 			for i := 0; i < r.n; i += size {
 				if e := r.at + i; done[e/32]>>(e/4%8)&1 == 0 {
@@ -113,7 +113,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 		if err := errors.Join(w.swapWords(size, at, old, next, found), w.domain.Flush(process)); err != nil {
 			return err
 		}
-		again = false
+		retry = false
 		for _, r := range runs {
 			for i := 0; i < r.n; i += size {
 				e := r.at + i
@@ -127,7 +127,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 					copy(old[e:], next[e:e+size]) // from now on the word is swapped with itself
 				default: // another thread has changed the word
 					copy(old[e:], found[e:e+size])
-					again = true
+					retry = true
 				}
 			}
 		}

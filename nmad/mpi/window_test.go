@@ -401,7 +401,7 @@ func TestWindowsAtOnce(t *testing.T) {
 		if c.Rank() == 1 { // where none is left
 			c.job.numbers.mu.Lock()
 			for i := range c.job.numbers.taken {
-				for x := range mostInBlock {
+				for x := range blockSize {
 					c.job.numbers.taken[i].set(x)
 				}
 			}

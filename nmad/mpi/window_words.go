@@ -32,7 +32,7 @@ func wordsOfRanks(n int) int { return signalsAt + signalSize*n }
 // makeWords makes the words of this process: in memory that windows share, or with the table in memory of the window.
 func (w *Window) makeWords() (at rma.Ref, err error) {
 	if w.kind == dynamicWindow {
-		w.table, err = w.memory.Make(wordsOfRanks(len(w.peers)) + mostAttached*attachmentBytes)
+		w.table, err = w.memory.Make(wordsOfRanks(len(w.peers)) + maxAttached*attachmentBytes)
 		return w.table.Ref(0), err
 	}
 	w.words, err = w.comm.job.words(w.windows)

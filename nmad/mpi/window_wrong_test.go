@@ -36,7 +36,7 @@ func TestWindowWrong(t *testing.T) {
 		one, next := []int64{1}, 1-c.Rank()
 		half, _ := datatype.Contiguous(1, datatype.Of(datatype.Int32))
 		back, _ := datatype.Hindexed([]int{1}, []int{-8}, datatype.Of(datatype.Int64))
-		huge, _ := datatype.Hvector(2, 1, datatype.Most/2, datatype.Of(datatype.Int64))
+		huge, _ := datatype.Hvector(2, 1, datatype.MaxBytes/2, datatype.Of(datatype.Int64))
 		mixed, _ := datatype.Struct([]int{1, 2}, []int{0, 8}, []*datatype.Type{datatype.Of(datatype.Float64), datatype.Of(datatype.Int64)})
 		b, _ := On(one)
 

@@ -244,6 +244,7 @@ func (w *World) retire(index uint32, rg *region) error {
 			break // the engine is closed: nothing moves any more
 		}
 	}
+	w.takeBack(index, rg)
 	rg.pinner.Unpin()
 	_ = rg.mem.Vacate() // on an error it stays mapped
 	rg.retired = true

@@ -3,6 +3,7 @@ package rma
 import (
 	"encoding/binary"
 
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
@@ -11,14 +12,16 @@ const inlineBytes = 8 << 10
 
 // What a request asks for.
 const (
-	askWake    uint8 = 1 + iota // wake the waiters for signals
-	askPut                      // write the bytes behind the head
-	askLong                     // write bytes that come as a message of their own, in contextData
-	askGet                      // send bytes
-	askAtomic                   // change a word
-	askLearn                    // say which way there is to this memory
-	askBreak                    // fail the collective calls of a World (number): a rank (in the place of the bytes) was lost
-	askCombine                  // change a run of words: behind the head are the operands, and then the values to compare with
+	askWake     uint8 = 1 + iota // wake the waiters for signals
+	askPut                       // write the bytes behind the head
+	askLong                      // write bytes that come as a message of their own, in contextData
+	askGet                       // send bytes
+	askAtomic                    // change a word
+	askLearn                     // say which way there is to this memory
+	askBreak                     // fail the collective calls of a World (number): a rank (in the place of the bytes) was lost
+	askCombine                   // change a run of words: behind the head are the operands, and then the values to compare with
+	askReturn                    // give up the key of this memory, which is the sender's, and answer once no put or get by it is under way
+	askReturned                  // tell that the sender uses no key of memory of the receiver any more; it has no answer
 	asks
 )
 
@@ -98,12 +101,14 @@ const (
 	wayMessages uint8 = iota
 	wayMapped         // the answer has the card by which to map it
 	wayKernel         // the answer has its address, for copies of the kernel
+	wayRemote         // the answer has the key of the network; also in answers to askPut, askLong and askGet
 	ways
 )
 
 // wireReply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
-//	0 status, 1 way; 8 previous value of the word; 16 size of the memory; 24 its address; 32 a card, or the address of the page
+//	0 status, 1 way; 8 previous value of the word; 16 size of the memory; 24 its address
+//	32 a card, or the address of the page, or the key of the network
 //	64 the bytes of a get, or previous values of words
 type wireReply struct {
 	status uint8
@@ -113,6 +118,7 @@ type wireReply struct {
 	at     uint64
 	page   uint64
 	card   mapped.Card
+	remote driver.RemoteKey
 }
 
 // replyBytes is the length of an answer without what follows it, in bytes.
@@ -124,9 +130,13 @@ func (rp *wireReply) encode(b *[replyBytes]byte) {
 	le.PutUint64(b[8:], rp.old)
 	le.PutUint64(b[16:], rp.size)
 	le.PutUint64(b[24:], rp.at)
-	if rp.way == wayMapped {
+	switch rp.way {
+	case wayMapped:
 		rp.card.Put(b[32:])
-	} else {
+	case wayRemote:
+		le.PutUint64(b[24:], rp.remote.Address)
+		le.PutUint64(b[32:], rp.remote.Key)
+	default:
 		le.PutUint64(b[32:], rp.page)
 	}
 }
@@ -135,9 +145,12 @@ func (rp *wireReply) encode(b *[replyBytes]byte) {
 func (rp *wireReply) decode(b *[replyBytes]byte) (ok bool) {
 	le := binary.LittleEndian
 	*rp = wireReply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
-	if rp.way == wayMapped {
+	switch rp.way {
+	case wayMapped:
 		rp.card = mapped.CardOf(b[32:])
-	} else {
+	case wayRemote:
+		rp.remote = driver.RemoteKey{Address: rp.at, Key: le.Uint64(b[32:])}
+	default:
 		rp.page = le.Uint64(b[32:])
 	}
 	return rp.status < statuses && rp.way < ways

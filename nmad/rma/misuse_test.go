@@ -353,8 +353,10 @@ func TestExplain(t *testing.T) {
 		switch _, name, _ := strings.Cut(t.Name(), "/"); {
 		case last == 0:
 			segment, registered = "own memory", "own memory"
-		case name == "mapped":
+		case name == "mapped", name == "ofi:shm":
 			segment, registered = "mapped: ", "not mapped: "
+		case name == "ofi:tcp", name == "ofi:tcp_short":
+			registered = "by the network itself, 0 so far"
 		}
 		for want, at := range map[*string]Ref{&segment: s[last].At(last, 0), &registered: g.Ref(0)} {
 			if text, err := worlds[0].Default().Explain(at); err != nil || !strings.Contains(text, *want) || !strings.HasPrefix(text, fmt.Sprint("rank ", last)) {

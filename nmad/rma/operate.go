@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -37,6 +38,9 @@ type messageOperation struct {
 	sendParts                 [3][]byte
 	receiveParts              [2][]byte
 	compared                  []byte            // askCombine: the values to compare with, behind the operands; nil: none
+	remoteOp                  driver.RemoteOp   // the operation, if it goes by the network's own put or get
+	way                       *remoteWay        // of remoteOp; nil: it goes by messages
+	revoked                   uint64            // remoteWays.revoked of the peer, before the request was sent
 	next                      *messageOperation // in the pool
 }
 
@@ -82,6 +86,7 @@ func (dm *domainMessages) take(d *Domain) *messageOperation {
 		o.sendOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
 		o.dataOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
 		o.receiveOp = nmad.Op{Kind: nmad.OpRecv, Done: o.answered}
+		o.remoteOp.Done = o.moved
 	}
 	return o
 }
@@ -138,12 +143,16 @@ func (o *messageOperation) start(src, buf []byte) {
 	dm := o.d.messages()
 	dm.ranks[rank].underway.Add(1)
 	dm.underway.Add(1)
+	o.ended.Reset()
+	if o.startRemote(src, buf) {
+		return
+	}
+	o.revoked = w.peers[rank].ways.revoked.Load()
 	long := o.request.ask == askPut && len(src) > inlineBytes
 	if long {
 		o.request.ask = askLong
 	}
 	o.request.encode(&o.head)
-	o.ended.Reset()
 	gate := w.s.Gate(rank)
 	o.receiveParts = [2][]byte{o.replyHead[:], buf}
 	o.receiveOp.Match, o.receiveOp.Parts = w.tagged(contextReplies, o.request.number), o.receiveParts[:]
@@ -211,6 +220,9 @@ func (o *messageOperation) answered(r *nmad.Request) {
 	_, err := r.Test()
 	if err == nil && (!o.reply.decode(&o.replyHead) || r.Size() < replyBytes || o.reply.status == statusDone && r.Size() != replyBytes+uint64(len(o.receiveParts[1]))) {
 		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
+	}
+	if err == nil && o.reply.way == wayRemote {
+		o.d.w.learnKey(o.request.at, &o.reply, o.revoked)
 	}
 	o.fail(err)
 	o.partEnded()

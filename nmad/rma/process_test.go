@@ -57,7 +57,10 @@ func act(mode []string) error {
 	if err != nil {
 		return err
 	}
-	o := options{apart: mode[1] == "apart", refuses: mode[1] == "refuses"}
+	o := options{apart: mode[1] == "apart", refuses: mode[1] == "refuses", messages: mode[1] == "messages"}
+	if mode[1] == "short" {
+		o.remoteFrom = 1
+	}
 	if mode[1] == "inside" {
 		o.inside = func() { _ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) } // this thread stops before it goes on
 	}

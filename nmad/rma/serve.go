@@ -119,14 +119,28 @@ func (w *World) handle(rank int, b []byte) {
 		w.hearBreak(rank, &q)
 		return
 	}
+	if q.ask == askReturned {
+		w.peers[rank].ways.returned.Store(true)
+		w.starters.ring()
+		return
+	}
 	a := w.peers[rank].desk.take(w, rank)
 	if a == nil {
 		return
 	}
 	w.raceOrder.pass()
 	a.number, a.reply = q.number, wireReply{}
+	if q.ask == askReturn {
+		if w.peers[rank].ways.giveUp(q.at, a) {
+			a.send()
+		}
+		return
+	}
 	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
 		a.giveBack() // at once: the data of a long put that is refused may never come
+	}
+	if a.reply.status == statusDone && (q.ask == askPut || q.ask == askLong || q.ask == askGet || q.ask == askLearn) {
+		w.teachKey(rank, q.at.index, a.memory, &a.reply)
 	}
 	if q.ask == askLong {
 		a.receive(&q)

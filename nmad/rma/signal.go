@@ -104,6 +104,12 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 		d.signal(s, sig, op, v)
 		return nil
 	}
+	if d.peers[dst.rank].ways.knows(dst, try.n) != nil { // the network first, and then the signal by itself
+		if err := d.put(dst, src); err != nil {
+			return err
+		}
+		try.n, src = 0, nil
+	}
 	o, err := d.begin(try, askPut)
 	if err != nil {
 		return err

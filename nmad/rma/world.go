@@ -121,6 +121,7 @@ type peer struct {
 	mapErr error                 // why its page could not be mapped; nil: it is, or was not tried
 	_      [96]byte
 	waker  waker
+	ways   remoteWays
 
 	// For operations by messages.
 	number   atomic.Uint64 // of the last request that this process has sent to it
@@ -134,10 +135,12 @@ type peer struct {
 
 // options are what tests change.
 type options struct {
-	apart   bool   // no memory of others is mapped
-	refuses bool   // the kernel does not copy
-	starved bool   // there is no memory for the page
-	inside  func() // is called in kernelMove, before the copy
+	apart      bool   // no memory of others is mapped
+	refuses    bool   // the kernel does not copy
+	messages   bool   // the network puts and gets nothing by itself
+	remoteFrom int    // the shortest put or get by the network, in bytes; 0: as the link says
+	starved    bool   // there is no memory for the page
+	inside     func() // is called in kernelMove, before the copy
 }
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective
@@ -427,12 +430,13 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if len(w.members) > 1 {
+		w.returnKeys()
 		if w.intact.Err() != nil {
 			w.spread(context.Cause(w.intact)) // others may still be in an earlier call
 		}
 		w.callNumber = lastCall
 		_, failed := w.combine(context.Background(), collectiveRecord{}, nil)
-		err = errors.Join(err, failed)
+		err = errors.Join(err, failed, w.awaitKeys())
 	}
 	w.closed.Store(true)
 	worlds.Delete(w)

@@ -128,7 +128,7 @@ func (d *descriptor) watch(dir *direction) error {
 	return nil
 }
 
-// happened passes an event of the kernel to the directions; true: some direction was not ready before.
+// happened passes an event of the kernel to the directions, and reports whether one of them was not ready before.
 func (d *descriptor) happened(events uint32) (news bool) {
 	const end = unix.EPOLLERR | unix.EPOLLHUP // of both directions
 	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|end) != 0 && !d.rd.news.Test(ready) {

@@ -2,4 +2,5 @@
 
 package direct
 
-const chosenPortable = true
+// Chosen says that the portable mode was asked for, by the build tag.
+const Chosen = true

@@ -39,6 +39,16 @@ const (
 	Preempted = 9 // stopped: for ClaimStopped
 )
 
+// Bonds are the runtime's fields that tie a g to an OS thread, and those of the OS thread on which the
+// caller runs.
+type Bonds struct {
+	Status               uint32 // of g, without Scanned
+	Scanned              bool   // the collector, or a taker, holds g at this moment
+	M, LockedM           uintptr
+	Machine              uintptr // the caller's
+	Curg, LockedG, Locks uintptr // of Machine; Locks as Locks has it
+}
+
 //go:linkname gopark runtime.gopark
 func gopark(commit func(g, lock unsafe.Pointer) bool, lock unsafe.Pointer, reason uint8, traceReason uint8, traceskip int)
 

@@ -24,6 +24,6 @@
 //   - At no moment may the thread-local g name one without an m, since signal handlers read
 //     it; nor is the old stack touched once its g waits, since the collector may move it.
 //     Hence the order of the stores in the assembly.
-//   - The scan bit of a g's status is held in assembly only. A goroutine that is preempted
-//     with it held hangs the next stop of the world.
+//   - A function that holds the scan bit of a g's status is pinned, and calls no function that the Go scheduler
+//     may stop. A goroutine that is preempted with it held hangs the next stop of the world.
 package direct

@@ -72,13 +72,6 @@ func AskStop(uintptr) bool { return false }
 // AskedToStop returns false.
 func AskedToStop(uintptr) bool { return false }
 
-// Bonds are not known.
-type Bonds struct {
-	Status                                    uint32
-	Scanned                                   bool
-	M, LockedM, Machine, Curg, LockedG, Locks uintptr
-}
-
 // BondsOf knows none.
 func BondsOf(uintptr) (b Bonds) { return b }
 
@@ -101,6 +94,3 @@ func traceBufs() bool { return false }
 
 // passLock does nothing: the OS thread is not locked.
 func passLock(gp, next uintptr) {}
-
-// Chosen says that the portable mode was asked for, by the build tag.
-const Chosen = chosenPortable

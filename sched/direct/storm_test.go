@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // noise has the runtime do, until stop, what looks at all goroutines: collections, profiles,
@@ -67,10 +69,7 @@ func deep(n int, f func()) int {
 }
 
 func steps(n int) int {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
+	return effort.Choose(n/5, n/2, n)
 }
 
 // TestStorm: fibers keep their stacks and what they compute over switches, on changing OS

@@ -25,7 +25,10 @@ func Machine() uintptr { return load(Current() + gM) }
 
 // Locks returns how often the caller's OS thread is locked: 1 for once, by runtime.LockOSThread, and Held by Hold; the
 // upper half counts callbacks from C.
-func Locks() uint64
+//
+//go:norace
+//go:nosplit
+func Locks() uint64 { return uint64(load(Machine() + mLockedExt)) }
 
 // Hold locks the calling goroutine to its OS thread Held times at once, as Switch, Repossess and ClaimStopped require.
 // So code that calls runtime.UnlockOSThread once too often does not unlock it: else the Go runtime would begin to clone
@@ -59,7 +62,12 @@ func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
 
 // Marked reports whether the calling goroutine has profiler labels, has called
 // debug.SetPanicOnFault, or is not locked to its OS thread by Hold alone.
-func Marked() bool
+//
+//go:norace
+func Marked() bool {
+	g := Current()
+	return *octet(g + gPaniconfault) != 0 || load(g+gLabels) != 0 || load(load(g+gM)+mLockedExt) != Held
+}
 
 // Status returns what g does: a value of the list above, or another one of the runtime's. A hint.
 //
@@ -126,41 +134,12 @@ func Try(next uintptr) Refusal {
 	return *r
 }
 
-// Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and gives it to base, which is
-// parked: base is to be readied. g goes on as a goroutine like any other. True: done, and *id is lost. It refuses if g
-// does not wait, waits for the collector, or if *inside is not 0.
-//
-//go:noescape
-func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool
-
-// Deprive writes holder to *word while g is held in its status (Waiting or Syscall), unless *inside is not 0. g keeps
-// its OS thread.
-//
-//go:noescape
-func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) bool
-
-// AskStop asks that g, which runs, be stopped at its next safe point. SIGURG to its OS thread has to follow, then
-// ClaimStopped until that says something else than NotStopped; Withdraw takes it back.
-//
-//go:noescape
-func AskStop(gp uintptr) bool
-
 // AskedToStop reports whether g has been asked to stop, by AskStop or the collector, and has not done
 // so yet. A hint.
 //
 //go:norace
 func AskedToStop(gp uintptr) bool {
 	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
-}
-
-// Bonds are the runtime's fields that tie a g to an OS thread, and those of the OS thread on which the
-// caller runs.
-type Bonds struct {
-	Status               uint32 // of g, without Scanned
-	Scanned              bool   // the collector, or a taker, holds g at this moment
-	M, LockedM           uintptr
-	Machine              uintptr // the caller's
-	Curg, LockedG, Locks uintptr // of Machine; Locks as Locks has it
 }
 
 // BondsOf is for checks: racy, but for the caller's own g.
@@ -189,20 +168,6 @@ func StoppedInRuntime(gp uintptr) bool {
 	return f == nil || strings.HasPrefix(f.Name(), "runtime.") || strings.HasPrefix(f.Name(), "internal/runtime/")
 }
 
-// Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be readied. It does nothing if
-// another one holds g at this moment.
-//
-//go:noescape
-func Withdraw(gp uintptr) (stopped bool)
-
-// ClaimStopped parks g if it has been stopped, and gives its OS thread m to base.
-//
-//go:noescape
-func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
-
-//go:noescape
-func take(parent uint64, pc uintptr) uintptr
-
 // startpc returns where the calling goroutine began. The runtime, which the race detector does not see, wrote it before
 // that.
 //
@@ -216,6 +181,7 @@ func goid() uint64 { return uint64(load(Current() + gGoid)) }
 
 // address converts the address of a structure of the runtime, which never moves, to a pointer.
 //
+//go:norace
 //go:nosplit
 func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
@@ -246,9 +212,6 @@ func begin(run func()) {
 	run()
 }
 
-//go:noescape
-func passLock(gp, next uintptr)
-
 var supported = sync.OnceValue(behaves)
 
 // Supported reports whether this program can switch goroutines directly: its Go release keeps things where offsets.go
@@ -275,7 +238,7 @@ func behaves() bool {
 	return ok
 }
 
-// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and tells whether it
+// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and reports whether it
 // finds what must be there.
 func looksRight() bool {
 	g, m := Current(), Machine()
@@ -326,6 +289,3 @@ func jump(g uintptr) {
 		}
 	}
 }
-
-// Chosen says that the portable mode was asked for, by the build tag.
-const Chosen = false

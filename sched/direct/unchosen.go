@@ -1,5 +1,6 @@
-//go:build !portable && (!go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret)
+//go:build !portable
 
 package direct
 
-const chosenPortable = false
+// Chosen says that the portable mode was asked for, by the build tag.
+const Chosen = false

@@ -23,7 +23,7 @@ type Policy interface {
 	Idle(b *Bubble, vp int) bool
 
 	// Tick is called by the clock about once in Config.Period while b has threads, on an OS thread of its own; now is
-	// monotonic. It tells whether it needs more ticks even if nothing moves; else the clock sleeps then.
+	// monotonic. It reports whether it needs more ticks even if nothing moves; else the clock sleeps then.
 	Tick(b *Bubble, now time.Duration) bool
 }
 

@@ -24,7 +24,7 @@ var processMask = func() CPUSet {
 }()
 
 // ProcessMask returns the CPUs that the affinity mask of this process allowed when it started; if the kernel does not
-// say, as many as the Go runtime counts. [Usable] looks at the cgroup besides.
+// say, as many as the Go runtime counts. The cpuset of its cgroup may allow fewer.
 func ProcessMask() CPUSet { return processMask }
 
 // Affinity returns the CPUs that an OS thread may use now. tid 0 is the calling OS thread, to which the caller should

@@ -43,11 +43,7 @@ func (b *treeBuilder) readCaches(fsys fs.FS) {
 			shared = shared.And(b.online)
 			seen[kind] = seen[kind].Or(shared)
 			size, _ := readText(fsys, path.Join(dir, "size"))
-			id, ok := readInt(fsys, path.Join(dir, "id"))
-			if !ok || id < 0 || id > 1<<31-1 {
-				id = -1
-			}
-			b.add(machinePart{kind: kind, os: int(id), cpus: shared, size: parseSize(size)})
+			b.add(machinePart{kind: kind, os: readID(fsys, path.Join(dir, "id")), cpus: shared, size: parseSize(size)})
 		}
 	}
 }
@@ -65,13 +61,13 @@ func (b *treeBuilder) cores() map[int]CPUSet {
 	return of
 }
 
-// dropClusters takes out the clusters with the CPUs of a cache: they say nothing that the cache does not.
-func (b *treeBuilder) dropClusters() {
-	caches := map[string]bool{}
+// drop takes out the items of a kind that have the same CPUs as an item of one of the others.
+func (b *treeBuilder) drop(k Kind, others ...Kind) {
+	said := map[CPUSet]bool{}
 	for _, p := range b.parts {
-		if p.kind == L2 || p.kind == L3 {
-			caches[p.cpus.String()] = true
+		if slices.Contains(others, p.kind) {
+			said[p.cpus] = true
 		}
 	}
-	b.parts = slices.DeleteFunc(b.parts, func(p machinePart) bool { return p.kind == Cluster && caches[p.cpus.String()] })
+	b.parts = slices.DeleteFunc(b.parts, func(p machinePart) bool { return p.kind == k && said[p.cpus] })
 }

@@ -18,11 +18,10 @@ type infoCPU struct{ cpu, pack, core, apic int }
 
 // cpus returns the processors as a set.
 func (i cpuInfo) cpus() (s CPUSet) {
-	all := make([]int, len(i.lines))
-	for n, l := range i.lines {
-		all[n] = l.cpu
+	for _, l := range i.lines {
+		s.Add(l.cpu)
 	}
-	return CPUs(all...)
+	return s
 }
 
 // apicIDs maps the CPUs to the numbers by which x86 processors know them, as far as those are stated.
@@ -92,30 +91,26 @@ func (i *cpuInfo) begin(cpu int) {
 
 // addInfo adds the packages and cores of /proc/cpuinfo.
 func (b *treeBuilder) addInfo(info cpuInfo) {
-	packs := map[int][]int{}
-	cores := map[[2]int][]int{}
-	var order []machinePart
-	for _, l := range info.lines {
-		if l.pack >= 0 {
-			if packs[l.pack] == nil {
-				order = append(order, machinePart{kind: Package, os: l.pack})
-			}
-			packs[l.pack] = append(packs[l.pack], l.cpu)
+	type number struct{ pack, core int } // core -1: of the package
+	at := map[number]int{}               // its index in parts
+	var parts []machinePart
+	note := func(n number, kind Kind, os, cpu int) {
+		if os < 0 {
+			return
 		}
-		if key := [2]int{l.pack, l.core}; l.core >= 0 {
-			if cores[key] == nil {
-				order = append(order, machinePart{kind: Core, os: l.core, size: int64(l.pack)})
-			}
-			cores[key] = append(cores[key], l.cpu)
+		i, known := at[n]
+		if !known {
+			i = len(parts)
+			at[n] = i
+			parts = append(parts, machinePart{kind: kind, os: os})
 		}
+		parts[i].cpus.Add(cpu)
 	}
-	for _, p := range order {
-		if p.kind == Package {
-			p.cpus = CPUs(packs[p.os]...)
-		} else {
-			p.cpus = CPUs(cores[[2]int{int(p.size), p.os}]...)
-			p.size = 0
-		}
+	for _, l := range info.lines {
+		note(number{l.pack, -1}, Package, l.pack, l.cpu)
+		note(number{l.pack, l.core}, Core, l.core, l.cpu)
+	}
+	for _, p := range parts {
 		b.add(p)
 	}
 }

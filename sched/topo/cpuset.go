@@ -46,14 +46,11 @@ func (w cpuWords) set() (s CPUSet) {
 }
 
 // CPUs makes a set. Numbers outside 0 to MaxCPUs-1 are left out.
-func CPUs(cpus ...int) CPUSet {
-	var w cpuWords
+func CPUs(cpus ...int) (s CPUSet) {
 	for _, c := range cpus {
-		if c >= 0 && c < MaxCPUs {
-			w.add(c)
-		}
+		s.Add(c)
 	}
-	return w.set()
+	return s
 }
 
 // Add puts a CPU in. Numbers outside 0 to MaxCPUs-1 are left out.
@@ -170,14 +167,7 @@ func (s CPUSet) hiByte(i int) byte {
 func (s CPUSet) Equal(t CPUSet) bool { return s == t }
 
 // Contains reports whether all of t is in s.
-func (s CPUSet) Contains(t CPUSet) bool {
-	for i := range len(t.hi) {
-		if t.hi[i]&^s.hiByte(i) != 0 {
-			return false
-		}
-	}
-	return t.lo&^s.lo == 0
-}
+func (s CPUSet) Contains(t CPUSet) bool { return t.Minus(s).Empty() }
 
 // Intersects reports whether the two have a CPU in common.
 func (s CPUSet) Intersects(t CPUSet) bool {

@@ -6,9 +6,10 @@ import (
 	"os"
 )
 
-// Discover describes this machine as far as the process may use it: the CPUs of [Usable], arranged as sysfs says, with
-// the caches that the processor states where sysfs lists none. It reads some dozen small files for each CPU, which
-// takes 1.5 ms with two CPUs: keep the result.
+// Discover describes this machine as far as the process may use it: the CPUs that its affinity mask (as it was when the
+// program started) and its cgroup's cpuset allow, arranged as sysfs says, with the caches that the processor states
+// where sysfs lists none. It reads some dozen small files for each CPU, which takes 1.5 ms with two CPUs: keep the
+// result.
 //
 // If sysfs cannot be read, the topology has no levels between the machine and its PUs, and Remarks
 // says so. Discover fails only if it cannot find the usable CPUs.

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,13 +54,10 @@ var kindAliases = map[string]Kind{
 // ParseKind returns the kind of that name, in capitals or not. "socket", "node" and "thread" stand for Package, NUMA
 // and PU.
 func ParseKind(name string) (Kind, error) {
-	lower := strings.ToLower(name)
-	for k, n := range kindNames {
-		if strings.ToLower(n) == lower {
-			return Kind(k), nil
-		}
+	if k := slices.IndexFunc(kindNames[:], func(n string) bool { return strings.EqualFold(n, name) }); k >= 0 {
+		return Kind(k), nil
 	}
-	if k, ok := kindAliases[lower]; ok {
+	if k, ok := kindAliases[strings.ToLower(name)]; ok {
 		return k, nil
 	}
 	return 0, fmt.Errorf("topo: no kind of item is called %q: choose from %s", clip(name), strings.ToLower(strings.Join(kindNames[1:], ", ")))

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,15 @@ func readInt(fsys fs.FS, name string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n, err == nil
+}
+
+// readID reads a file that holds a number of 31 bits by which the system knows an item; -1 if there is none.
+func readID(fsys fs.FS, name string) int {
+	n, ok := readInt(fsys, name)
+	if !ok || n < 0 || n > math.MaxInt32 {
+		return -1
+	}
+	return int(n)
 }
 
 // readMask reads the first of the files that holds a mask of CPUs. Every kernel writes masks; the lists beside them are

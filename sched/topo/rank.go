@@ -3,7 +3,6 @@ package topo
 import (
 	"io/fs"
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -12,13 +11,16 @@ import (
 // tell: favoured cores of one kind have higher ones.
 func (b *treeBuilder) rank(fsys fs.FS) {
 	b.ranks = map[int]int{}
-	for _, measure := range []func(fs.FS) map[int]int{b.capacities, b.units, b.frequencies} {
-		values := measure(fsys)
+	for _, measure := range []func() map[int]int{
+		func() map[int]int { return b.eachCPU(fsys, "cpu_capacity") },
+		func() map[int]int { return b.units(fsys) },
+		func() map[int]int { return b.eachCPU(fsys, "cpufreq/base_frequency") },
+	} {
+		values := measure()
 		if len(values) < b.online.Count() {
 			continue // not known of all
 		}
-		classes := slices.Sorted(maps.Values(values))
-		classes = slices.Compact(classes)
+		classes := slices.Compact(slices.Sorted(maps.Values(values)))
 		if len(classes) == 1 {
 			continue
 		}
@@ -29,23 +31,15 @@ func (b *treeBuilder) rank(fsys fs.FS) {
 	}
 }
 
-func (b *treeBuilder) capacities(fsys fs.FS) map[int]int {
-	return b.eachCPU(fsys, "cpu_capacity")
-}
-
-func (b *treeBuilder) frequencies(fsys fs.FS) map[int]int {
-	return b.eachCPU(fsys, "cpufreq/base_frequency")
-}
-
 // eachCPU reads a positive number of every CPU.
 func (b *treeBuilder) eachCPU(fsys fs.FS, file string) map[int]int {
 	values := map[int]int{}
 	for c := range b.online.All() {
-		n, ok := readInt(fsys, cpuFile(c, file))
-		if !ok || n <= 0 || n > math.MaxInt32 {
+		n := readID(fsys, cpuFile(c, file))
+		if n <= 0 {
 			return nil
 		}
-		values[c] = int(n)
+		values[c] = n
 	}
 	return values
 }

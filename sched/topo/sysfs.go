@@ -44,7 +44,7 @@ func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []state
 	if processor != nil {
 		b.completeCaches(processor, info)
 	}
-	b.dropClusters()
+	b.drop(Cluster, L2, L3) // such a cluster says nothing that the cache does not
 	b.readNodes(fsys)
 	b.rank(fsys)
 	b.build()
@@ -114,19 +114,12 @@ func (b *treeBuilder) limit(fsys fs.FS, mask *CPUSet) {
 	}
 }
 
-// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders state them, and says whether there
+// readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders state them, and reports whether there
 // were any.
 func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 	var seen [kinds]CPUSet // whose item of that kind is known already
 	for c := range b.online.All() {
 		dir := cpuFile(c, "topology")
-		id := func(name string) int {
-			n, ok := readInt(fsys, path.Join(dir, name))
-			if !ok || n < 0 || n > 1<<31-1 {
-				return -1
-			}
-			return int(n)
-		}
 		look := func(k Kind, idName string, names ...string) {
 			if seen[k].Has(c) {
 				return
@@ -145,14 +138,17 @@ func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 				set = b.sameCore(fsys, c, set)
 			}
 			seen[k] = seen[k].Or(set)
-			b.add(machinePart{kind: k, os: id(idName), cpus: set})
+			b.add(machinePart{kind: k, os: readID(fsys, path.Join(dir, idName)), cpus: set})
 		}
 		look(Package, "physical_package_id", "package_cpus", "core_siblings")
 		look(Die, "die_id", "die_cpus")
 		look(Cluster, "cluster_id", "cluster_cpus")
 		look(Core, "core_id", "core_cpus", "thread_siblings")
 	}
-	b.dropTrivial()
+	// Kernels list dies that are whole packages, and clusters that are single cores, whole dies or whole packages, where
+	// there are none.
+	b.drop(Die, Package, Core)
+	b.drop(Cluster, Package, Core, Die)
 	return found
 }
 
@@ -170,23 +166,4 @@ func (b *treeBuilder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
 		}
 	}
 	return same
-}
-
-// dropTrivial takes out the dies that are whole packages and the clusters that are single cores, whole dies or whole
-// packages: kernels list them where there are none.
-func (b *treeBuilder) dropTrivial() {
-	known := map[string]bool{}
-	for _, p := range b.parts {
-		if p.kind == Package || p.kind == Core {
-			known[p.cpus.String()] = true
-		}
-	}
-	for _, k := range []Kind{Die, Cluster} {
-		b.parts = slices.DeleteFunc(b.parts, func(p machinePart) bool { return p.kind == k && known[p.cpus.String()] })
-		for _, p := range b.parts {
-			if p.kind == k {
-				known[p.cpus.String()] = true
-			}
-		}
-	}
 }

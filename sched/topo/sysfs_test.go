@@ -106,7 +106,7 @@ func TestDiscover(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkTree(t, m)
-	cpus, quota := Usable()
+	cpus, quota := usable()
 	if !m.Root.CPUs.Equal(cpus) || m.Quota != quota {
 		t.Errorf("CPUs %v with quota %v, want %v with %v", m.Root.CPUs, m.Quota, cpus, quota)
 	}

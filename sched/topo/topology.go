@@ -56,22 +56,14 @@ func (t *Topology) CPU(os int) *Item { return t.byCPU[os] }
 // Common returns the nearest common ancestor of two items of the topology's tree: the innermost item that contains both
 // (one of them, if it contains the other). It is nil if one is nil, or they are of different topologies.
 func (t *Topology) Common(a, b *Item) *Item {
-	if a == nil || b == nil {
-		return nil
-	}
-	for a.Depth > b.Depth {
-		a = a.Parent
-	}
-	for b.Depth > a.Depth {
-		b = b.Parent
-	}
-	for a != b {
-		if a.Parent == nil || b.Parent == nil {
-			return nil
+	for ; a != nil; a = a.Parent {
+		for c := b; c != nil; c = c.Parent {
+			if c == a {
+				return a
+			}
 		}
-		a, b = a.Parent, b.Parent
 	}
-	return a
+	return nil
 }
 
 // Covering returns the innermost item that contains every usable CPU of the set; of items with the same CPUs, the

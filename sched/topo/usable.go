@@ -2,19 +2,6 @@ package topo
 
 import "os"
 
-// Usable says what this process may use: the CPUs that its affinity mask (as it was when the program started) and its
-// cgroup's cpuset allow, and how many CPUs' worth of time its cgroup's quota grants (0: no limit). It reads a few small
-// files and does not fail: what cannot be read does not limit.
-func Usable() (cpus CPUSet, quota float64) {
-	l := readLimits(os.DirFS("/"))
-	cpus = processMask
-	// The mask obeys the cpuset already, unless that changed since.
-	if both := cpus.And(l.cpus); l.hasCPUs && !both.Empty() {
-		cpus = both
-	}
-	return cpus, l.quota
-}
-
 // Quota returns how many CPUs' worth of time the process's cgroup grants it, such as 1.5, and whether there is a limit
 // at all. It reads cpu.max (version 2) or cpu.cfs_quota_us and cpu.cfs_period_us (version 1) of the cgroup and of all
 // above it that the mount shows; the smallest counts. What it cannot read does not limit.

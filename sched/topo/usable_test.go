@@ -1,12 +1,25 @@
 package topo
 
 import (
+	"os"
 	"testing"
 	"testing/fstest"
 )
 
+// usable returns the CPUs that the mask of this process, as it was at the start, and the cpuset of its cgroup allow, and
+// its quota, in another way than Discover finds them.
+func usable() (cpus CPUSet, quota float64) {
+	l := readLimits(os.DirFS("/"))
+	cpus = processMask
+	// The mask obeys the cpuset already, unless that changed since.
+	if both := cpus.And(l.cpus); l.hasCPUs && !both.Empty() {
+		cpus = both
+	}
+	return cpus, l.quota
+}
+
 func TestUsableHere(t *testing.T) {
-	cpus, quota := Usable()
+	cpus, quota := usable()
 	if cpus.Empty() || quota < 0 {
 		t.Errorf("usable: CPUs %v, quota %v", cpus, quota)
 	}
@@ -15,8 +28,8 @@ func TestUsableHere(t *testing.T) {
 // TestQuotaHere: the two functions that read the quota agree, and no quota is no number.
 func TestQuotaHere(t *testing.T) {
 	cpus, ok := Quota()
-	if _, quota := Usable(); quota != cpus || ok != (cpus > 0) {
-		t.Errorf("quota %v, %v; Usable says %v", cpus, ok, quota)
+	if _, quota := usable(); quota != cpus || ok != (cpus > 0) {
+		t.Errorf("quota %v, %v; the limits say %v", cpus, ok, quota)
 	}
 	left, limited := TasksLeft()
 	t.Logf("quota %v CPUs, %v; %d tasks left, %v", cpus, ok, left, limited)

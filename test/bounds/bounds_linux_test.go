@@ -361,7 +361,10 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, driver := range drivers {
-				t.Run(driver, func(t *testing.T) { row(t, driver) })
+				t.Run(driver, func(t *testing.T) {
+					t.Parallel()
+					row(t, driver)
+				})
 			}
 		})
 	}

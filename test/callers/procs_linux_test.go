@@ -26,16 +26,16 @@ const (
 	controlTag = 1
 )
 
-// TestGOMAXPROCS: a program that sets GOMAXPROCS after Enable, up and down, with messages under way and callers waiting, gets all
-// its messages.
+// TestGOMAXPROCS: a program that sets GOMAXPROCS after Enable, up and down, with messages under way and callers
+// waiting, gets all its messages.
 func TestGOMAXPROCS(t *testing.T) {
 	for _, way := range ways(effort.Long()) {
 		t.Run(way.String(), func(t *testing.T) { run(t, "procs", way, effort.Of(5), launch.Spec{}) })
 	}
 }
 
-// setProcs is one rank. In each step rank 0 has both set GOMAXPROCS while callers of rank 1 wait and streams go both ways; then it
-// wakes those that wait, and they answer.
+// setProcs is one rank. In each step rank 0 has both set GOMAXPROCS while callers of rank 1 wait and streams go both
+// ways; then it wakes those that wait, and they answer.
 func setProcs(session *nmad.Session, s *caller.Spawner, rounds int) error {
 	g := session.Gate(1 - session.Rank())
 	lead := session.Rank() == 0

@@ -92,7 +92,8 @@ func cpuGroups() (one, two string, err error) {
 	return "", two, nil
 }
 
-// enter moves this process into the cgroup that it is to be in. It starts anew there, as a program does that a container starts.
+// enter moves this process into the cgroup that it is to be in. It starts anew there, as a program does that a
+// container starts.
 func enter() error {
 	path := os.Getenv(groupVariable)
 	if path == "" || os.Getenv(movedVariable) != "" {
@@ -104,8 +105,8 @@ func enter() error {
 	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), movedVariable+"=1"))
 }
 
-// TestQuota: where a quota is shared by one that computes and many that wait, those that wait leave it to the other one: the first of them
-// polls for a short time only, and the rest not at all.
+// TestQuota: where a quota is shared by one that computes and many that wait, those that wait leave it to the other
+// one: the first of them polls for a short time only, and the rest not at all.
 func TestQuota(t *testing.T) {
 	for _, way := range ways(effort.Long()) {
 		t.Run(way.String(), func(t *testing.T) {
@@ -117,14 +118,15 @@ func TestQuota(t *testing.T) {
 const (
 	// work is how much CPU time rank 0 takes between two messages at least: several times what a waiter polls for.
 	work = 8 * time.Millisecond
-	// handling is how many times what its messages cost rank 0 it computes between them, so that on a slow machine, or under the race
-	// detector, what counts is still what those that wait do meanwhile.
+	// handling is how many times what its messages cost rank 0 it computes between them, so that on a slow machine, or
+	// under the race detector, what counts is still what those that wait do meanwhile.
 	handling = 4
 	// many is how many wait.
 	many = 32
 )
 
-// underQuota: rank 0 computes, and then sends to one of those that wait. Rank 1 says in the end what its callers have used.
+// underQuota: rank 0 computes, and then sends to one of those that wait. Rank 1 says in the end what its callers have
+// used.
 func underQuota(session *nmad.Session, s *caller.Spawner, rounds int) error {
 	g := session.Gate(1 - session.Rank())
 	var waits []func()

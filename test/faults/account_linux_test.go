@@ -103,7 +103,7 @@ func (b *book) did(what string) {
 	b.a.Actions[what]++
 }
 
-// failed notes how a request ended, and says whether that was an error.
+// failed notes how a request ended, and reports whether that was an error.
 func (b *book) failed(what string, peer int, began time.Time, err error) bool {
 	if err == nil {
 		return false
@@ -128,14 +128,14 @@ func (b *book) ended(peer int) {
 	b.gone[peer] = true
 }
 
-// isGone says whether it has.
+// isGone reports whether the gate to the peer has ended.
 func (b *book) isGone(peer int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.gone[peer]
 }
 
-// allGone says whether the gates to all others have ended.
+// allGone reports whether the gates to all others have ended.
 func (b *book) allGone(size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -33,7 +33,8 @@ const (
 	streams
 )
 
-// ownDomain is the number of a domain of the rank's own that is not private; of a private one privateDomain, which others do not reach.
+// ownDomain is the number of a domain of the rank's own that is not private; of a private one privateDomain, which
+// others do not reach.
 const (
 	ownDomain     = 50
 	privateDomain = 51
@@ -189,7 +190,7 @@ func (h *active) serve() {
 	}
 }
 
-// took looks at a request that has come, and says whether it is the next one of its stream, and right.
+// took checks a request that has come, and reports whether it is the next one of its stream, and right.
 func (h *active) took(from int, args []uint64, body []byte) bool {
 	if len(args) != 2 || args[0] >= streams || from < 0 || from >= h.p.Size {
 		h.b.bad("am: a request from rank %d has the arguments %v", from, args)
@@ -272,7 +273,7 @@ func (h *active) ask(d *am.Domain, n uint64, to int) {
 	}
 }
 
-// answered waits for an answer and looks at it; true: there is none.
+// answered waits for an answer and checks it. It reports whether there is none.
 func (h *active) answered(s stream, r *am.Reply, n uint64, i int, began time.Time, rng *rand.Rand) bool {
 	var args []uint64
 	var body []byte

@@ -14,8 +14,8 @@ const (
 	silent = 15 * time.Second       // before a link notices a host that is gone, without any news (nmad/driver/tcp)
 )
 
-// bound is what requests of a survivor that have to do with the victim take at most, from the fault on, or from their start if that
-// comes later, in the absence of any slack.
+// bound is what requests of a survivor that have to do with the victim take at most, from the fault on, or from their
+// start if that comes later, in the absence of any slack.
 type bound struct {
 	recv, send, probe time.Duration
 }

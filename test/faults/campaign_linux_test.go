@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	campaign    = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 5, 2 with -short, 50 with -long")
+	campaign    = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 2, 50 with -long")
 	firstSeed   = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
 	wanted      = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
 	wantedTheme = flag.String("theme", "", "one-sided, active, all: that theme is in each round, no other one; none; empty: each round draws")
@@ -39,7 +39,9 @@ func TestMain(m *testing.M) {
 func TestCampaign(t *testing.T) {
 	rounds, seed, enough := *campaign, *firstSeed, *length
 	if rounds == 0 {
-		rounds = effort.Of(50)
+		if rounds = 2; effort.Long() {
+			rounds = effort.Of(50)
+		}
 		enough = cmp.Or(enough, 4*time.Minute) // on a machine that others use each round takes several times as long
 	}
 	if *wanted != "" && !slices.Contains(kinds, kind(*wanted)) {

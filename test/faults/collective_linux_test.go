@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// collectives has this rank take part in collective operations of all ranks, blocking and immediate ones in turns, until one fails. Those that are left then revoke the communicator, shrink it, and go on in the smaller one.
+// collectives has this rank take part in collective operations of all ranks, blocking and immediate ones in turns,
+// until one fails. Those that are left then revoke the communicator, shrink it, and go on in the smaller one.
 func (t *traffic) collectives(world *mpi.Comm) {
 	rng := stream{t.p, 0, 0, 1 << 41}.dice(7) // all ranks draw the same
 	pace := time.Duration(rng.Int64N(int64(t.p.Pace)))

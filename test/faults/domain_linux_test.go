@@ -35,8 +35,8 @@ func (p *plan) drawDomains(rng *rand.Rand) {
 	}
 }
 
-// inDomain has a rank exchange messages with all through a domain of its own, which it closes afterwards: what its peers have not received yet, such as what lies in the
-// send buffer of a worker, they get.
+// inDomain has a rank exchange messages with all through a domain of its own, which it closes afterwards: what its
+// peers have not received yet, such as what lies in the send buffer of a worker, they get.
 func (t *traffic) inDomain(number int, peers []int) {
 	kind := domainKinds[t.p.Domains[number-1][t.s.Rank()]]
 	cfg := kind.cfg

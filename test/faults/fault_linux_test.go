@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// strike lets the fault happen to the victim, and, if it passes, waits until it is over. It returns when it had happened, and when it was
-// over; zero: it never is.
+// strike lets the fault happen to the victim, and, if it passes, waits until it is over. It returns when it had
+// happened, and when it was over; zero: it never is.
 func (r *round) strike() (began, ended time.Time, err error) {
 	p, pid := r.plan, r.job.PID(r.plan.Victim)
 	began = time.Now()

@@ -39,7 +39,8 @@ func look() *machine {
 
 const device = "pm2f0"
 
-// hosts is two name spaces of the net, with a virtual Ethernet pair between them. They have no names, and are gone with the last process in them.
+// hosts is two name spaces of the net, with a virtual Ethernet pair between them. They have no names, and are gone with
+// the last process in them.
 type hosts struct {
 	at    [2]*host
 	addrs [2]string

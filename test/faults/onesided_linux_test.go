@@ -287,7 +287,8 @@ func (h *oneSided) read(from int) {
 	}
 }
 
-// look looks at the slots that a rank puts to, when its i-th block is there, or, if that is lost with the rank, a part of it. It leaves feathers.
+// look looks at the slots that a rank puts to, when its i-th block is there, or, if that is lost with the rank, a part
+// of it. It leaves feathers.
 func (h *oneSided) look(s stream, i int, part bool) {
 	k := h.block(s, i)
 	want := make([]byte, k.n)
@@ -390,7 +391,8 @@ func (h *oneSided) drink(from int) {
 	}
 }
 
-// judgeCounts holds the words of this rank against what the others say that they have counted: of those that are lost any part may have come.
+// judgeCounts holds the words of this rank against what the others say that they have counted: of those that are lost
+// any part may have come.
 func (h *oneSided) judgeCounts(told []*counts) {
 	told[h.s.Rank()] = &h.told[h.s.Rank()]
 	var all counts
@@ -440,7 +442,8 @@ func (h *oneSided) judgeCounts(told []*counts) {
 	between("exchanges", word(swapsAt), all.Exchanged, all.Exchanged+budget+h.lostExchanges(told))
 }
 
-// lostExchanges is how many exchanges may have succeeded of which the rank has not heard: one a rank that has lost this one.
+// lostExchanges is how many exchanges may have succeeded of which the rank has not heard: one a rank that has lost this
+// one.
 func (h *oneSided) lostExchanges(told []*counts) (n int) {
 	for _, c := range told {
 		if c != nil && c.Exchanged < 2*h.p.times() {

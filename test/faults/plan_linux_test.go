@@ -45,7 +45,8 @@ func (k kind) harmless() bool {
 // deadly says that the victim never ends by itself.
 func (k kind) deadly() bool { return k == kill || k == freeze || k == unplug }
 
-// loses says that the others lose the victim, whatever they do, if they have a session at all. While the job starts there is no heartbeat.
+// loses says that the others lose the victim, whatever they do, if they have a session at all. While the job starts
+// there is no heartbeat.
 func (p *plan) loses() bool {
 	return p.Kind.deadly() || !p.Early && (p.Kind == stop || p.Kind == outage)
 }
@@ -92,8 +93,8 @@ type plan struct {
 	Addrs  [2]string // there
 }
 
-// patientTCP is more than TCP may say nothing after its device was down for a moment: Linux may take a second to see on the other side
-// that it is up again, and what was lost TCP sends again after 0.2 s, 0.6 s, 1.4 s, 3 s.
+// patientTCP is more than TCP may say nothing after its device was down for a moment: Linux may take a second to see on
+// the other side that it is up again, and what was lost TCP sends again after 0.2 s, 0.6 s, 1.4 s, 3 s.
 const patientTCP = 5 * time.Second
 
 // newPlan draws a round. wanted, if not empty, is its kind.

@@ -213,7 +213,7 @@ func (t *traffic) second(own int) {
 	}
 }
 
-// leaves says whether an error says that a peer has closed its session in good order.
+// leaves reports whether an error means that a peer has closed its session in good order.
 func leaves(err error) bool { return strings.Contains(err.Error(), "closed its session") }
 
 // environment is what the ranks get besides what package launch says.
@@ -249,7 +249,8 @@ func describeOnSignal(s *nmad.Session) (stop func()) {
 	}
 }
 
-// traceback is how much a rank tells when it is ended by SIGQUIT: of each OS thread, too, except where ranks end so by themselves.
+// traceback is how much a rank tells when it is ended by SIGQUIT: of each OS thread, too, except where ranks end so by
+// themselves.
 func (p *plan) traceback() string {
 	if p.Kind == memory || p.Kind == cgroup {
 		return "all"
@@ -257,7 +258,8 @@ func (p *plan) traceback() string {
 	return "crash"
 }
 
-// hoardOnSignal has this process open files until there are no more descriptors when SIGUSR1 comes, and close them when SIGUSR2 does.
+// hoardOnSignal has this process open files until there are no more descriptors when SIGUSR1 comes, and close them when
+// SIGUSR2 does.
 func hoardOnSignal() {
 	come := make(chan os.Signal, 2)
 	signal.Notify(come, syscall.SIGUSR1, syscall.SIGUSR2)

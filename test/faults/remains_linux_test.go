@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// left is what a process has that belongs to others as well.
+// left is what a process has beyond its own memory, and what must be gone when its session is closed.
 type left struct {
 	descriptors map[string]bool // number and what it leads to
 	mappings    int             // of memory that has no name
@@ -99,16 +100,10 @@ func leftovers(mark, dir string, before []string) (all []string) {
 		}
 		return nil
 	})
-	for _, f := range shmFiles() {
+	for _, f := range orphans.Files() {
 		if !slices.Contains(before, f) {
 			all = append(all, "file "+f)
 		}
 	}
-	return all
-}
-
-// shmFiles lists what of ours is in /dev/shm.
-func shmFiles() []string {
-	all, _ := filepath.Glob("/dev/shm/*pm2*")
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/orphans"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
@@ -93,7 +94,8 @@ func (s shout) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// await waits until is says true for so many ranks, but for the victim; false: the job is over, or the time.
+// await waits until is returns true for all ranks but without. It returns false if the job, or the time, is over
+// before.
 func (r *round) await(is func(*voice) bool, without int, until <-chan time.Time) bool {
 	for {
 		n := 0
@@ -137,7 +139,7 @@ func (p *plan) play(limit time.Duration) (*round, error) {
 			r.group.close()
 		}
 	}()
-	before := shmFiles()
+	before := orphans.Files()
 	if err := r.start(); err != nil {
 		return nil, err
 	}

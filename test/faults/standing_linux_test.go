@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// A rank that stands: a goroutine of each rank says every alive that it lives, from the end of Open to its account. A rank that was not hit
-// by the fault and says nothing for stands shows what its OS threads do (/proc). If some want to run and the kernel has run none of them for a second, the machine
-// has starved it; else it shows where its goroutines are (SIGQUIT, which ends it), and the round is wrong.
+// A rank that stands: a goroutine of each rank says every alive that it lives, from the end of Open to its account. A
+// rank that was not hit by the fault and says nothing for stands shows what its OS threads do (/proc). If some want to
+// run and the kernel has run none of them for a second, the machine has starved it; else it shows where its goroutines
+// are (SIGQUIT, which ends it), and the round is wrong.
 const (
 	alive  = 250 * time.Millisecond
 	stands = 20 * time.Second
@@ -76,8 +77,8 @@ func (r *round) watchStanding(over <-chan struct{}) {
 	}
 }
 
-// threads tells what the OS threads of a process do: state, processor, nice, times in ticks, processors allowed, where it waits in the kernel, switches. It also sums up how long all have run, and how many are running or
-// want to.
+// threads tells what the OS threads of a process do: state, processor, nice, times in ticks, processors allowed, where
+// it waits in the kernel, switches. It also sums up how long all have run, and how many are running or want to.
 func threads(pid int) (text string, ran time.Duration, wanting int) {
 	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	var b strings.Builder

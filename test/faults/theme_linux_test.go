@@ -23,7 +23,8 @@ const (
 	answerOf = 1 << 45 // with askTag: the answer
 )
 
-// theme is what a rank does beside the messages, with a package that stands on nmad. Its ranks begin and end together, as far as they live.
+// theme is what a rank does beside the messages, with a package that stands on nmad. Its ranks begin and end together,
+// as far as they live.
 type theme struct {
 	*traffic
 	name string
@@ -77,7 +78,7 @@ func (t *traffic) newTheme(name string, number uint64) (h *theme, stop func()) {
 	}
 }
 
-// isLost says whether a rank is.
+// isLost reports whether a rank is lost.
 func (h *theme) isLost(rank int) bool { return h.lost[rank].Err() != nil }
 
 // failed is book.failed. What the victim lacks, such as memory, is no error of a peer.
@@ -111,7 +112,8 @@ func (h *theme) others(f func(peer int)) {
 // mostTold is how long what a rank tells may be, in bytes.
 const mostTold = 64 << 10
 
-// gather tells each other rank something, waits for what each of them tells, and returns it by rank; nil: of one that is lost, and of this one.
+// gather tells each other rank something, waits for what each of them tells, and returns it by rank; nil: of one that
+// is lost, and of this one.
 func gather[T any](h *theme, step uint64, give func(peer int) T) []*T {
 	began := time.Now()
 	type end struct {
@@ -144,8 +146,9 @@ func gather[T any](h *theme, step uint64, give func(peer int) T) []*T {
 	return told
 }
 
-// agreed says whether all that live say yes, this rank included. They say it twice: a victim whose links break one by one says no to some only, and these tell the others. What it says the second time to a rank it has
-// said to it before, or heard of one that tells all.
+// agreed reports whether all ranks that live say yes, this rank included. They say it twice: a victim whose links break
+// one by one says no to some ranks only, and these tell the others. What the victim says to a rank the second time, it
+// has said to that rank before, or has heard from a rank that tells all.
 func (h *theme) agreed(step uint64, yes bool) bool {
 	for _, s := range []uint64{step, step | repeated} {
 		for _, other := range gather(h, s, func(int) bool { return yes }) {
@@ -161,7 +164,8 @@ const repeated = 1 << 6
 // patience is how long what has been sent takes to come at most, in the absence of faults, before that is wrong.
 const patience = 20 * time.Second
 
-// until waits until is says true, and polls meanwhile; false: the rank was lost before, or what is waited for does not come, which is wrong.
+// until waits until is returns true, and polls meanwhile. It returns false if the rank was lost before, or if what is
+// waited for does not come, which is wrong.
 func (h *theme) until(what string, rank int, poll func(), is func() bool) bool {
 	for began := time.Now(); !is(); {
 		if time.Since(began) > patience {
@@ -177,7 +181,8 @@ func (h *theme) until(what string, rank int, poll func(), is func() bool) bool {
 	return true
 }
 
-// again says that what has failed for the loss of a rank goes on failing. A mapped target may be told of a moment later than its gate.
+// again says that what has failed for the loss of a rank goes on failing. A mapped target may be told of a moment later
+// than its gate.
 func (h *theme) again(what string, peer int, f func() error) {
 	began := time.Now()
 	for err := error(nil); time.Since(began) < 20*time.Second; marcel.Sleep(time.Millisecond) {
@@ -189,12 +194,14 @@ func (h *theme) again(what string, peer int, f func() error) {
 	h.b.bad("%s: %s with rank %d has failed, and goes on to succeed", h.name, what, peer)
 }
 
-// unexplained says that a collective call has failed, and not for the loss of a process: the victim may have lacked something.
+// unexplained says that a collective call has failed, and not for the loss of a process: the victim may have lacked
+// something.
 func (h *theme) unexplained(err error) bool {
 	return !errors.Is(err, nmad.ErrPeerLost) && !(h.p.scarce() && errors.Is(err, rma.ErrSize))
 }
 
-// collective notes how a collective call has ended, and says whether it has failed. Which process was lost the error says.
+// collective notes how a collective call has ended, and reports whether it has failed. The error names the process that
+// was lost.
 func (h *theme) collective(what string, began time.Time, err error) bool {
 	if err != nil && h.p.scarce() && !h.unexplained(err) && !errors.Is(err, nmad.ErrPeerLost) {
 		return true

@@ -78,7 +78,7 @@ type slot struct {
 	what  string
 }
 
-// end waits for it and says whether it has failed.
+// end waits for the request of the slot, and reports whether it has failed.
 func (t *traffic) end(x *slot, peer int) bool {
 	err := x.err
 	if x.r != nil {

@@ -66,7 +66,8 @@ func (p *pairOf) close(t *testing.T) {
 // waitingCThreads is how many wait at a time.
 const waitingCThreads = 6
 
-// TestStopBesideC: the engine of C threads that wait, in Recv and in Wait, is stopped and started again and again. Each gets its message.
+// TestStopBesideC: the engine of C threads that wait, in Recv and in Wait, is stopped and started again and again. Each
+// gets its message.
 func TestStopBesideC(t *testing.T) {
 	carriers := map[string]func() *sched.Scheduler{
 		"a scheduler":  func() *sched.Scheduler { return start(t, sched.Config{VPs: 2}) },
@@ -134,8 +135,8 @@ func TestStopBesideC(t *testing.T) {
 	}
 }
 
-// TestCloseBesideC: the session, then the engine, of C threads that wait is closed, stopped before, meanwhile, or not at all. Each wait ends with
-// an error that says so, or that the peer has closed its own.
+// TestCloseBesideC: the session, then the engine, of C threads that wait is closed, stopped before, meanwhile, or not
+// at all. Each wait ends with an error that says so, or that the peer has closed its own.
 func TestCloseBesideC(t *testing.T) {
 	for i := range effort.Of(100) {
 		p := openPair(t)
@@ -173,7 +174,8 @@ func TestCloseBesideC(t *testing.T) {
 	}
 }
 
-// TestEngineClosedBesideC: C threads that wait for completions that nothing signals are told when their engine is closed.
+// TestEngineClosedBesideC: C threads that wait for completions that nothing signals are told when their engine is
+// closed.
 func TestEngineClosedBesideC(t *testing.T) {
 	for i := range effort.Of(200) {
 		e := pioman.New(pioman.Config{})

@@ -334,7 +334,7 @@ func TestHosts(t *testing.T) {
 	})
 }
 
-// alive says whether a process runs, and is not merely unreaped.
+// alive reports whether a process runs, and is not merely unreaped.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -29,10 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestIdle(t *testing.T) {
-	window := 5 * time.Second
-	if testing.Short() {
-		window = 2 * time.Second
-	}
+	window := effort.Choose(2*time.Second, 3*time.Second, 5*time.Second)
 	for _, s := range []scenario{
 		{},
 		{Blocked: 3},

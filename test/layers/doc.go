@@ -28,6 +28,7 @@
 // uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
 // may be against that order.
 //
-// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments,
-// pages, models and headers name that is not there. [States] and [ListsKinds] compare the numbers of pages with constants.
+// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what
+// comments, pages, models and headers name that is not there. [States] and [ListsKinds] compare the numbers of pages
+// with constants.
 package layers

@@ -22,8 +22,8 @@ var foreign = map[string]string{
 	"what MPI programs are made with": "libmpi_abi.so program.c part.c part.o table.md timeLimit autogen.sh",
 	"tools":                           "gofmt chrt",
 	"tags, and names with a number":   "chaos pm2-host-R",
+	"the example of CONTRIBUTING.md":  "nmad/strategy/shortest.go",
 	"of libfabric and Open MPI":       "psm2 psm3 opx ofi_rxm ofi_rxd fi_pingpong btl_tcp_if_include",
-	"what a decision says is gone":    "pioman/pollers EnableThreads PIOM_FLAVOUR",
 	"authors, and words of titles":    "FastForward Trahay Brunet Denis Song Wu Yang Acar Rainey Karlin Herault Dijkstra Treiber Vyukov Gaussian Futexes Unbalanced Algorithm Parallel Benchmarks Event Format",
 }
 

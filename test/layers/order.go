@@ -146,7 +146,7 @@ func (u *uses) report(order []int) *Order {
 	return o
 }
 
-// move puts the file at place from to where the fewest references are against the order, and tells whether these are
+// move puts the file at place from to where the fewest references are against the order, and reports whether these are
 // fewer now.
 func (u *uses) move(order []int, from int) bool {
 	x := order[from]

@@ -18,7 +18,8 @@ var purposes = map[string]string{
 	"For tests, and authors of drivers": "is there for tests",
 }
 
-// TestRooms: docs/rooms.md has each package that programs can import, and each command, once; what is no product says what it is for.
+// TestRooms: docs/rooms.md has each package that programs can import, and each command, once; what is no product says
+// what it is for.
 func TestRooms(t *testing.T) {
 	root := os.DirFS("../..")
 	page, err := fs.ReadFile(root, "docs/rooms.md")

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// stated are sentences of the pages whose numbers are constants: the page, the sentence, the constant, and the unit of the number.
+// stated are sentences of the pages whose numbers are constants: the page, the sentence, the constant, and the unit of
+// the number.
 var stated = []struct {
 	page, sentence, constant string
 	unit                     int64
@@ -22,21 +23,21 @@ var stated = []struct {
 	{"docs/wire.md", "the card of the memory (%s); where in it", "nmad/internal/flow.LoanCard", 1},
 	{"docs/wire.md", "Every packet is a header of %s bytes", "nmad/driver.HeaderSize", 1},
 	{"docs/wire.md", "it names the domains, at most %s", "nmad.lastDomain", 1},
-	{"docs/wire.md", "at most %s bytes of the host identity", "nmad/internal/roster.maxHost", 1},
-	{"docs/wire.md", "%s of the name of a host", "nmad/internal/roster.MaxName", 1},
-	{"docs/wire.md", "%s of that of a driver, ", "nmad/internal/roster.maxDriver", 1},
-	{"docs/wire.md", "%s of each address", "nmad/internal/roster.maxAddr", 1},
+	{"docs/wire.md", "| host identity | at most %s bytes |", "nmad/internal/roster.maxHost", 1},
+	{"docs/wire.md", "| name of the host | at most %s bytes;", "nmad/internal/roster.MaxName", 1},
+	{"docs/wire.md", "| name of the driver | at most %s bytes;", "nmad/internal/roster.maxDriver", 1},
+	{"docs/wire.md", "like the standby address at most %s bytes", "nmad/internal/roster.maxAddr", 1},
 	{"docs/wire.md", "reason (string, at most %s bytes)", "nmad/internal/roster.maxReason", 1},
-	{"docs/wire.md", "number of rails (4; at most %s", "nmad/internal/roster.MaxRails", 1},
+	{"docs/wire.md", "| number of rails | at most %s;", "nmad/internal/roster.MaxRails", 1},
 	{"docs/wire.md", "Each side has %s s for all of it", "nmad/internal/roster.DefaultHandshake", int64(time.Second)},
 	{"docs/wire.md", "Values have at most %s printable bytes", "nmad/internal/manager.maxValueBytes", 1},
 	{"docs/wire.md", "up to %s of its addresses", "nmad/internal/manager.maxNetworks", 1},
 	{"docs/wire.md", "in the contexts %s to", "nmad/rma.FirstContext", 1},
 	{"docs/wire.md", "in the contexts 60000 to %s", "nmad/rma.LastContext", 1},
 	{"docs/wire.md", "and the body, %s KiB together at most", "nmad/am.shortSize", 1 << 10},
-	{"docs/wire.md", "n being its number, below %s", "nmad/mpi.mostComms", 1},
-	{"docs/wire.md", "bits from %s on, of the latter", "nmad/mpi.ageOfMessages", 1},
-	{"docs/wire.md", "of the latter from %s on", "nmad/mpi.ageOfCollectives", 1},
+	{"docs/wire.md", "n being its number, below %s", "nmad/mpi.maxComms", 1},
+	{"docs/wire.md", "the bits from %s on are the age of the number |", "nmad/mpi.ageOfMessages", 1},
+	{"docs/wire.md", "the number of the operation; the bits from %s on are the age", "nmad/mpi.ageOfCollectives", 1},
 	{"docs/wire.md", "request: a head of %s bytes", "nmad/rma.headBytes", 1},
 	{"docs/wire.md", "of a put of up to %s KiB the bytes", "nmad/rma.inlineBytes", 1 << 10},
 	{"docs/environment.md", "in `nmad.Config.Spin`, %s us by default", "nmad.DefaultSpin", int64(time.Microsecond)},
@@ -44,7 +45,7 @@ var stated = []struct {
 	{"docs/environment.md", "| %s | memory of the buffers out of which messages are loaned", "nmad.DefaultLoans", 1},
 	{"docs/domains.md", "%s may be open at once", "nmad.MaxDomains", 1},
 	{"docs/abi.md", "(below %s, `MPI_IN_PLACE` where it is not allowed)", "nmad/mpi/abi.firstAddress", 1},
-	{"docs/abi.md", "more than %s communicators", "nmad/mpi.mostComms", 1},
+	{"docs/abi.md", "more than %s communicators", "nmad/mpi.maxComms", 1},
 	{"docs/am.md", "A body below %s B, or one", "nmad/am.direct", 1},
 	{"docs/decisions/collectives-as-plans.md", "has at most %s open", "nmad.maxContexts", 1},
 	{"docs/walkthrough.md", "one sendto, at most %s MiB", "nmad/driver/internal/stream.maxMove", 1 << 20},

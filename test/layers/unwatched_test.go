@@ -26,7 +26,6 @@ var readsNothing = map[string]string{
 	"(*sched.queueNode).dump":      "atomic loads; the tree of nodes never changes",
 	"(*sched.lwps).list":           "atomic loads",
 	"(*sched.registry).all":        "locks what it reads",
-	"sched/direct.address":         "reads its own argument",
 }
 
 func TestUnwatched(t *testing.T) {

@@ -13,8 +13,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// TestBinding: processes that were not bound, by a manager or by the script that has started them, get a share of the processors each; what was bound, and what is not to
-// be bound, stays as it is. If they are more than their processors their waits yield.
+// TestBinding: processes that were not bound, by a manager or by the script that has started them, get a share of the
+// processors each; what was bound, and what is not to be bound, stays as it is. If they are more than their processors
+// their waits yield.
 func TestBinding(t *testing.T) {
 	all, err := topo.Affinity(0)
 	if err != nil {
@@ -87,7 +88,8 @@ func boundByHand(t *testing.T, n int, on ...string) *exec.Cmd {
 	return exec.Command("sh", "-c", script.String()+"wait")
 }
 
-// TestGraceful: processes that the manager asks by SIGTERM to end close their sessions, without an error, in the time that it gives them.
+// TestGraceful: processes that the manager asks by SIGTERM to end close their sessions, without an error, in the time
+// that it gives them.
 func TestGraceful(t *testing.T) {
 	j := begin(t, hydra(t, append([]string{"-n", "3"}, self("graceful")...)...), 3)
 	for _, pid := range j.pids {

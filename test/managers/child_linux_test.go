@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	effort.Together(8) // the parallel ones wait for launchers, silences, and each other's programs to be built
 	status := m.Run()
 	if programs.folder != "" {
 		_ = os.RemoveAll(programs.folder)

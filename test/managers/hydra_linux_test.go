@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/orphans"
 )
 
 // endLimit is how long a job may take to be gone, once it has lost what it cannot do without.
@@ -81,6 +83,7 @@ func TestNested(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the command")
 	}
+	t.Parallel()
 	demo := build(t, "../../cmd/demo")
 	status, text := outcome(t, hydra(t, append([]string{"-n", "2", demo, "run", "-n", "3", "--"}, self("ring")...)...), time.Minute)
 	if n := strings.Count(text, " of 3\n"); status != 0 || n != 6 {
@@ -253,8 +256,8 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// TestEnds: however a job of hydra comes to its end, all of it ends, in time. hydra makes one status of those of the ranks and of those that it
-// kills, and may lose what they say last.
+// TestEnds: however a job of hydra comes to its end, all of it ends, in time. hydra makes one status of those of the
+// ranks and of those that it kills, and may lose what they say last.
 func TestEnds(t *testing.T) {
 	parent := func(pid int) int {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -281,7 +284,7 @@ func TestEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			told := false
 			for try := 0; try < 5 && !told; try++ { // hydra may kill the others before they speak, and end without its account
-				before := segments(t)
+				before := orphans.Files()
 				j := begin(t, hydra(t, append([]string{"-n", "4"}, self(c.action...)...)...), 4)
 				if c.act != nil {
 					c.act(j)
@@ -294,7 +297,7 @@ func TestEnds(t *testing.T) {
 				if told = strings.Contains(text, c.says) || strings.Contains(text, "BAD TERMINATION"); !told {
 					t.Logf("neither %q nor hydra's own account is there: %s", c.says, text)
 				}
-				if after := segments(t); !slices.Equal(before, after) {
+				if after := orphans.Files(); !slices.Equal(before, after) {
 					t.Errorf("/dev/shm had %v, and has %v", before, after)
 				}
 			}
@@ -305,8 +308,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestOrphan: a process whose manager has gone says so and ends, though it computes and asks nothing of it. (What a rank of hydra says
-// then goes to the proxy, which is no more.)
+// TestOrphan: a process whose manager has gone says so and ends, though it computes and asks nothing of it. (What a
+// rank of hydra says then goes to the proxy, which is no more.)
 func TestOrphan(t *testing.T) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -336,14 +339,4 @@ func TestOrphan(t *testing.T) {
 	if want := "rank 0: the process manager has gone"; !strings.Contains(j.text.String(), want) {
 		t.Errorf("%q is missing: %s", want, j.text)
 	}
-}
-
-// segments lists what pm2 has left in shared memory.
-func segments(t *testing.T) []string {
-	t.Helper()
-	names, err := filepath.Glob("/dev/shm/pm2*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
 }

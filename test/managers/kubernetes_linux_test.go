@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cluster has hosts that are pods, with the names, files and variables that Kubernetes gives those of an indexed job called pm2, whose subdomain is the headless
-// service pm2.
+// cluster has hosts that are pods, with the names, files and variables that Kubernetes gives those of an indexed job
+// called pm2, whose subdomain is the headless service pm2.
 type cluster struct {
 	*hosts
 	names     *nameServer
@@ -289,11 +289,13 @@ func (s *started) end(t *testing.T, limit time.Duration) int {
 	return s.ProcessState.ExitCode()
 }
 
-// TestKubernetes: the pods of an indexed job, with nothing but what Kubernetes and the example in docs/many-machines.md give them.
+// TestKubernetes: the pods of an indexed job, with nothing but what Kubernetes and the example in docs/many-machines.md
+// give them.
 func TestKubernetes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hosts that vanish take seconds to notice")
 	}
+	t.Parallel() // most of it is waiting for processes and silences
 	const pods = 4
 	c := newCluster(t, pods)
 	publish := func() {

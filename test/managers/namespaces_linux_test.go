@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// hosts are network name spaces of this machine, numbered from 0, each joined to one bridge or two by a link of its own, and a remote
-// shell that enters them.
+// hosts are network name spaces of this machine, numbered from 0, each joined to one bridge or two by a link of its
+// own, and a remote shell that enters them.
 type hosts struct {
 	prefix string // of their names
 	n      int
@@ -23,6 +24,9 @@ type hosts struct {
 
 func (h *hosts) space(i int) string   { return fmt.Sprintf("%s%d", h.prefix, i) }
 func (h *hosts) addr(k, i int) string { return fmt.Sprintf("10.%d.0.%d", 78+k, i+1) }
+
+// madeHosts counts the calls of newHosts: each has names of its own.
+var madeHosts atomic.Int64
 
 // newHosts makes n hosts that share that many networks. They are gone when the test ends.
 func newHosts(t *testing.T, n, networks int) *hosts {
@@ -33,7 +37,7 @@ func newHosts(t *testing.T, n, networks int) *hosts {
 	if _, err := exec.LookPath("ip"); err != nil {
 		t.Skip("the network name spaces are made with ip, which is not here (Debian: iproute2)")
 	}
-	h := &hosts{prefix: fmt.Sprintf("pm2m%d-", os.Getpid()%100000), n: n}
+	h := &hosts{prefix: fmt.Sprintf("pm2m%d-%d-", os.Getpid()%100000, madeHosts.Add(1)), n: n}
 	hub := h.prefix + "hub" // the switch that joins them
 	t.Cleanup(func() {
 		for i := range n {
@@ -90,21 +94,25 @@ func TestNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hosts that vanish take seconds to notice")
 	}
+	t.Parallel() // most of it is waiting for launchers and silences
 	hydra(t)
 	h := newHosts(t, 4, 1)
 	t.Run("ring", func(t *testing.T) {
+		t.Parallel()
 		status, text := outcome(t, h.job(t, 2, self("ring")...), time.Minute)
 		if status != 0 || strings.Count(text, " of 8\n") != 8 {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
 	t.Run("networks", func(t *testing.T) {
+		t.Parallel()
 		status, text := outcome(t, h.job(t, 2, self("networks")...), time.Minute)
 		if near, far := strings.Count(text, ": auto shm\n"), strings.Count(text, ": auto tcp\n"); status != 0 || near != 8 || far != 48 {
 			t.Errorf("status %d, %d links by shm, %d by tcp: %s", status, near, far, text)
 		}
 	})
 	t.Run("ping-pong", func(t *testing.T) {
+		t.Parallel()
 		status, text := outcome(t, h.job(t, 1, build(t, "../../cmd/demo"), "pingpong", "--sizes", "1,64K", "--iters", "200"), time.Minute)
 		if status != 0 {
 			t.Errorf("status %d: %s", status, text)
@@ -112,9 +120,7 @@ func TestNamespaces(t *testing.T) {
 		t.Log(text)
 	})
 	t.Run("conformance", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("whole suites")
-		}
+		t.Parallel()
 		c := h.job(t, 1, build(t, "../../nmad", "-c"))
 		c.Env = append(os.Environ(), "NMAD_TEST=goroutine-explicit mixed 2 10")
 		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
@@ -122,6 +128,7 @@ func TestNamespaces(t *testing.T) {
 		}
 	})
 	t.Run("no such interface", func(t *testing.T) {
+		t.Parallel()
 		c := h.job(t, 1, self("ring")...)
 		c.Env = append(os.Environ(), "PM2_IFACE=ib0")
 		status, text := outcome(t, c, time.Minute)
@@ -130,9 +137,7 @@ func TestNamespaces(t *testing.T) {
 		}
 	})
 	t.Run("demo", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("a whole experiment")
-		}
+		t.Parallel()
 		demo := build(t, "../../cmd/demo")
 		if status, text := outcome(t, h.job(t, 1, demo, "explain-start"), time.Minute); status != 0 || !strings.Contains(text, " at "+h.addr(0, 3)+", pid ") {
 			t.Errorf("explain-start: status %d, and rank 3 is not at %s: %s", status, h.addr(0, 3), text)
@@ -149,14 +154,16 @@ func TestNamespaces(t *testing.T) {
 		}
 	})
 	for _, heartbeat := range []string{"", "2s"} {
-		t.Run("a host vanishes, heartbeat "+heartbeat, func(t *testing.T) { vanish(t, h, heartbeat, false) })
+		t.Run("a host vanishes, heartbeat "+heartbeat, func(t *testing.T) { vanish(t, heartbeat, false) })
 	}
-	t.Run("a host is killed", func(t *testing.T) { vanish(t, h, "", true) })
+	t.Run("a host is killed", func(t *testing.T) { vanish(t, "", true) })
 }
 
-// vanish cuts a host with two of eight ranks off, which the others wait for; its processes are killed at the same time, or go on. The others end in time, and
-// say which ranks are lost.
-func vanish(t *testing.T, h *hosts, heartbeat string, killed bool) {
+// vanish cuts a host with two of eight ranks off, which the others wait for; its processes are killed at the same time,
+// or go on. The others end in time, and say which ranks are lost.
+func vanish(t *testing.T, heartbeat string, killed bool) {
+	t.Parallel()
+	h := newHosts(t, 4, 1)
 	c := h.job(t, 2, self("doomed", "wait", "4")...)
 	c.Env = append(os.Environ(), "PM2_HEARTBEAT="+heartbeat)
 	j := begin(t, c, 8)
@@ -169,7 +176,6 @@ func vanish(t *testing.T, h *hosts, heartbeat string, killed bool) {
 	if out, err := exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "down").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Cleanup(func() { _ = exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "up").Run() })
 	began := time.Now()
 	kill := func() {
 		out, _ := exec.Command("ip", "netns", "pids", h.space(2)).Output()

@@ -135,95 +135,105 @@ func TestSlurm(t *testing.T) {
 	four := []string{"-n", "4", "-N", "2", "--ntasks-per-node", "2"}
 	srun := func(words ...string) *exec.Cmd { return s.command("srun", append(four, words...)...) }
 
-	demo := build(t, "../../cmd/demo")
-	for name, words := range map[string][]string{
-		"ring":          self("ring"),
-		"ping-pong":     {demo, "pingpong", "--sizes", "1,64K", "--iters", "200"},
-		"E21":           {demo, "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"},
-		"explain-start": {demo, "explain-start"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if status, text := outcome(t, srun(words...), time.Minute); status != 0 {
+	t.Run("at once", func(t *testing.T) { // ends when all of them have: scancel, below, ends all jobs
+		demo := build(t, "../../cmd/demo")
+		for name, words := range map[string][]string{
+			"ring":          self("ring"),
+			"ping-pong":     {demo, "pingpong", "--sizes", "1,64K", "--iters", "200"},
+			"E21":           {demo, "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"},
+			"explain-start": {demo, "explain-start"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				if status, text := outcome(t, srun(words...), time.Minute); status != 0 {
+					t.Errorf("status %d: %s", status, text)
+				}
+			})
+		}
+		t.Run("conformance", func(t *testing.T) {
+			t.Parallel()
+			c := srun(build(t, "../../nmad", "-c"))
+			c.Env = append(c.Env, "NMAD_TEST=goroutine-explicit mixed 2 10")
+			if status, text := outcome(t, c, 2*time.Minute); status != 0 {
 				t.Errorf("status %d: %s", status, text)
 			}
 		})
-	}
-	t.Run("conformance", func(t *testing.T) {
-		c := srun(build(t, "../../nmad", "-c"))
-		c.Env = append(c.Env, "NMAD_TEST=goroutine-explicit mixed 2 10")
-		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
-			t.Errorf("status %d: %s", status, text)
-		}
-	})
-	t.Run("program in C", func(t *testing.T) {
-		dir := t.TempDir()
-		program := filepath.Join(dir, "messages")
-		for _, words := range [][]string{
-			{"go", "run", "../../nmad/mpi/abi/internal/build", "-o", dir},
-			{"gcc", "-I", dir, "-o", program, "../../nmad/mpi/abi/testdata/messages.c", "-L", dir, "-lmpi_abi", "-Wl,-rpath," + dir, "-lm", "-lpthread"},
-		} {
-			if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-				t.Skipf("%v: %v: %s", words, err, out)
+		t.Run("program in C", func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			program := filepath.Join(dir, "messages")
+			for _, words := range [][]string{
+				{"go", "run", "../../nmad/mpi/abi/internal/build", "-o", dir},
+				{"gcc", "-I", dir, "-o", program, "../../nmad/mpi/abi/testdata/messages.c", "-L", dir, "-lmpi_abi", "-Wl,-rpath," + dir, "-lm", "-lpthread"},
+			} {
+				if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+					t.Skipf("%v: %v: %s", words, err, out)
+				}
 			}
-		}
-		if status, text := outcome(t, srun("--mpi=pmi2", program), time.Minute); status != 0 || strings.Count(text, "all is well") != 1 {
-			t.Errorf("status %d: %s", status, text)
-		}
-	})
-	t.Run("batch script", func(t *testing.T) { // of docs/many-machines.md, made to fit
-		page, err := os.ReadFile("../../docs/many-machines.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, script, found := strings.Cut(string(page), "\n#!/bin/sh\n#SBATCH")
-		script, _, ended := strings.Cut(script, "```")
-		if !found || !ended {
-			t.Fatal("there is no batch script in docs/many-machines.md")
-		}
-		script = "#!/bin/sh\n#SBATCH" + strings.NewReplacer("--nodes=4", "--nodes=2", "--ntasks-per-node=16", "--ntasks-per-node=2", "ib0", "lo", "./program", strings.Join(self("ring"), " ")).Replace(script)
-		file, out := filepath.Join(t.TempDir(), "script"), filepath.Join(t.TempDir(), "out")
-		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		status, id := outcome(t, s.command("sbatch", "--parsable", "--output="+out, file), time.Minute)
-		if status != 0 {
-			t.Fatalf("status %d: %s", status, id)
-		}
-		over := regexp.MustCompile(`JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)`)
-		job := ""
-		for end := time.Now().Add(time.Minute); !over.MatchString(job) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // sbatch --wait asks ever more rarely
-			_, job = outcome(t, s.command("scontrol", "--oneliner", "show", "job", strings.TrimSpace(id)), time.Minute)
-		}
-		printed, _ := os.ReadFile(out)
-		if !strings.Contains(job, "JobState=COMPLETED ") || strings.Count(string(printed), " of 4\n") != 4 {
-			t.Errorf("%s%s\n%s", job, printed, script)
-		}
-	})
-	t.Run("no key space", func(t *testing.T) {
-		status, text := outcome(t, srun(append([]string{"--mpi=none"}, self("ring")...)...), time.Minute)
-		if status == 0 || !strings.Contains(text, "srun --mpi=pmi2") {
-			t.Errorf("status %d: %s", status, text)
-		}
-	})
-	for _, c := range []struct {
-		name   string
-		action []string
-		act    func(j *job)
-	}{
-		{"a rank exits", []string{"doomed", "exit", "2", "7"}, nil},
-		{"a rank aborts", []string{"doomed", "abort", "1", "9"}, nil},
-		{"a rank is killed", []string{"doomed", "kill", "3"}, nil},
-		{"scancel", []string{"doomed", "wait", "0"}, func(*job) { _ = s.command("scancel", "--me").Run() }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			j := begin(t, srun(self(c.action...)...), 4)
-			if c.act != nil {
-				c.act(j)
+			if status, text := outcome(t, srun("--mpi=pmi2", program), time.Minute); status != 0 || strings.Count(text, "all is well") != 1 {
+				t.Errorf("status %d: %s", status, text)
 			}
-			if status := j.ended(t); status == 0 {
-				t.Errorf("status 0: %s", j.text)
-			}
-			t.Log(j.text)
 		})
+		t.Run("batch script", func(t *testing.T) { // of docs/many-machines.md, made to fit
+			t.Parallel()
+			page, err := os.ReadFile("../../docs/many-machines.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, script, found := strings.Cut(string(page), "\n#!/bin/sh\n#SBATCH")
+			script, _, ended := strings.Cut(script, "```")
+			if !found || !ended {
+				t.Fatal("there is no batch script in docs/many-machines.md")
+			}
+			script = "#!/bin/sh\n#SBATCH" + strings.NewReplacer("--nodes=4", "--nodes=2", "--ntasks-per-node=16", "--ntasks-per-node=2", "ib0", "lo", "./program", strings.Join(self("ring"), " ")).Replace(script)
+			file, out := filepath.Join(t.TempDir(), "script"), filepath.Join(t.TempDir(), "out")
+			if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			status, id := outcome(t, s.command("sbatch", "--parsable", "--output="+out, file), time.Minute)
+			if status != 0 {
+				t.Fatalf("status %d: %s", status, id)
+			}
+			over := regexp.MustCompile(`JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)`)
+			job := ""
+			for end := time.Now().Add(time.Minute); !over.MatchString(job) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // sbatch --wait asks ever more rarely
+				_, job = outcome(t, s.command("scontrol", "--oneliner", "show", "job", strings.TrimSpace(id)), time.Minute)
+			}
+			printed, _ := os.ReadFile(out)
+			if !strings.Contains(job, "JobState=COMPLETED ") || strings.Count(string(printed), " of 4\n") != 4 {
+				t.Errorf("%s%s\n%s", job, printed, script)
+			}
+		})
+		t.Run("no key space", func(t *testing.T) {
+			t.Parallel()
+			status, text := outcome(t, srun(append([]string{"--mpi=none"}, self("ring")...)...), time.Minute)
+			if status == 0 || !strings.Contains(text, "srun --mpi=pmi2") {
+				t.Errorf("status %d: %s", status, text)
+			}
+		})
+		for name, action := range map[string][]string{
+			"a rank exits":     {"exit", "2", "7"},
+			"a rank aborts":    {"abort", "1", "9"},
+			"a rank is killed": {"kill", "3"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				mustFail(t, begin(t, srun(self(append([]string{"doomed"}, action...)...)...), 4))
+			})
+		}
+	})
+	t.Run("scancel", func(t *testing.T) {
+		j := begin(t, srun(self("doomed", "wait", "0")...), 4)
+		_ = s.command("scancel", "--me").Run()
+		mustFail(t, j)
+	})
+}
+
+// mustFail waits for the end of a job of srun's, which must not be success.
+func mustFail(t *testing.T, j *job) {
+	t.Helper()
+	if status := j.ended(t); status == 0 {
+		t.Errorf("status 0: %s", j.text)
 	}
+	t.Log(j.text)
 }

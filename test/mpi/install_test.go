@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestInstall: what make install lays out compiles a program and runs it; DESTDIR stands before all that is written, and in nothing of it.
+// TestInstall: what make install lays out compiles a program and runs it; DESTDIR stands before all that is written,
+// and in nothing of it.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the library and three commands")

@@ -5,12 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// TestVariablesAreDocumented: each variable that the library reads stands in a table of the pages. What the tables say of the
-// variables of a job and of the engine is compared with Go's own tables beside these.
+// TestVariablesAreDocumented: each variable that the library reads stands in a table of the pages. What the tables say
+// of the variables of a job and of the engine is compared with Go's own tables beside these.
 func TestVariablesAreDocumented(t *testing.T) {
 	var pages strings.Builder
 	for _, page := range []string{"environment.md", "parameters.md", "observability.md"} {
@@ -42,5 +46,13 @@ func TestVariablesAreDocumented(t *testing.T) {
 	}
 	if found < 30 {
 		t.Errorf("only %d variables found", found)
+	}
+}
+
+// TestStrategiesAreListed: the values of PM2_STRATEGY are the strategies that there are.
+func TestStrategiesAreListed(t *testing.T) {
+	i := slices.IndexFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Name == nmad.EnvStrategy })
+	if want := strings.Join(strategy.Names(), ", "); i < 0 || nmad.Environment[i].Values != want {
+		t.Errorf("the row of %s in nmad/env.go, and in docs/environment.md, should have the values %s", nmad.EnvStrategy, want)
 	}
 }

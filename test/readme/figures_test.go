@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,8 +50,12 @@ var shown = []struct {
 // nearLimit divides near from far cores, in ns for one cache line, one way.
 const nearLimit = 120
 
-// table is README's, from the newest file of docs/measurements that has each row.
-func table(t *testing.T) string {
+// commitName is how README.md names the commit on which its figures were taken.
+var commitName = regexp.MustCompile(`commit [0-9a-f]{8}`)
+
+// table is README's, from the newest file of docs/measurements that has each row. commit is that of the newest file of
+// demo bench.
+func table(t *testing.T) (text, commit string) {
 	files, err := filepath.Glob(filepath.Join(root, "docs/measurements/*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("docs/measurements has %v, %v", files, err)
@@ -65,9 +70,15 @@ func table(t *testing.T) string {
 		var document struct {
 			Experiment string     `json:"experiment"`
 			Rows       []measured `json:"rows"`
+			Machine    struct {
+				Commit string `json:"commit"`
+			} `json:"machine"`
 		}
 		if err := json.Unmarshal(text, &document); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if document.Experiment == "bench" && commit == "" && len(document.Machine.Commit) >= 8 {
+			commit = "commit " + document.Machine.Commit[:8]
 		}
 		rows[document.Experiment] = append(rows[document.Experiment], document.Rows...)
 	}
@@ -96,7 +107,7 @@ func table(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.title, peer, cmp.Or(near, "not measured"), cmp.Or(far, "not measured"), s.command)
 	}
-	return b.String()
+	return b.String(), commit
 }
 
 // cell has both times in the unit of ours, and the ratio.
@@ -119,8 +130,8 @@ func digits(x float64) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
-// TestFigures: README's table is what the commands have printed into docs/measurements. With -write the table is made
-// of that anew.
+// TestFigures: README's table is what the commands have printed into docs/measurements, and the commit that it names is
+// theirs. With -write the table is made of that anew.
 func TestFigures(t *testing.T) {
 	const begin, end = "<!-- go test ./test/readme -run TestFigures -write -->\n", "<!-- end -->\n"
 	if len(shown) > 12 {
@@ -132,12 +143,16 @@ func TestFigures(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("README.md has no table between %q and %q", begin, end)
 	}
-	want := table(t)
+	want, commit := table(t)
 	if *write {
+		before = commitName.ReplaceAllString(before, commit)
 		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
+	}
+	if !strings.Contains(before, commit) {
+		t.Errorf("README.md does not say before its table that the figures are those of %s", commit)
 	}
 	if old != want {
 		t.Errorf("README.md has\n%s\nand docs/measurements\n%s\nrun go test ./test/readme -run TestFigures -write", old, want)

@@ -64,8 +64,8 @@ func firstProgram(text string) (program []string) {
 	return program
 }
 
-// exampleOf returns the body of the package's Example, without what it is to print; where that has a file of its own, what
-// the file has behind the imports, with main in place of Example.
+// exampleOf returns the body of the package's Example, without what it is to print; where that has a file of its own,
+// what the file has behind the imports, with main in place of Example.
 func exampleOf(dir string) (string, error) {
 	if text, err := os.ReadFile(filepath.Join(dir, "example_program_test.go")); err == nil {
 		_, program, _ := strings.Cut(string(text), "\n)\n")

@@ -152,7 +152,8 @@ var (
 	noAnchors = regexp.MustCompile(`[^\pL\pN_ -]`)
 )
 
-// titled says whether the page has an anchor of that name, or a title that has: small letters, a hyphen for each blank.
+// titled reports whether the page has an anchor of that name, or a title that has: small letters, a hyphen for each
+// blank.
 func titled(page, anchor string) bool {
 	if strings.Contains(page, `<a id="`+anchor+`">`) {
 		return true
@@ -189,5 +190,58 @@ func TestBrokenLinksAreSeen(t *testing.T) {
 	bad := "[x](LICENCE) [y](#limits) [z](README.md#none)\n`go run ./cmd/none pingpong`\n"
 	if broken := brokenLinks(page, bad); len(broken) != 4 {
 		t.Errorf("found %v, want four", broken)
+	}
+}
+
+// decisionParts are the headings of a page of docs/decisions, in their order. Measured may be missing.
+var decisionParts = []string{"Context", "Decision", "Consequences", "Rejected", "Measured"}
+
+// TestDecisionsHaveParts: each decision begins with a sentence of its own, and has its parts in order.
+func TestDecisionsHaveParts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("found %v, %v", files, err)
+	}
+	for _, f := range files {
+		if name := filepath.Base(f); name != "README.md" {
+			if lacks := lacksOfDecision(read(t, "docs/decisions/"+name)); lacks != "" {
+				t.Errorf("docs/decisions/%s %s", name, lacks)
+			}
+		}
+	}
+}
+
+// lacksOfDecision says what a decision's page lacks; empty: nothing.
+func lacksOfDecision(page string) string {
+	blocks := strings.SplitN(page, "\n\n", 3)
+	if len(blocks) < 3 || !strings.HasPrefix(blocks[0], "# ") || strings.HasPrefix(blocks[1], "#") || !strings.HasSuffix(blocks[1], ".") {
+		return "does not begin with a title and a sentence"
+	}
+	rest := page
+	for _, part := range decisionParts {
+		_, behind, found := strings.Cut(rest, "\n## "+part+"\n")
+		if !found && part != "Measured" {
+			return "has no part " + part + " behind those that stand before it"
+		}
+		if found {
+			rest = behind
+		}
+	}
+	return ""
+}
+
+func TestLacksOfDecisionsAreSeen(t *testing.T) {
+	good := "# A\n\nOne sentence.\n\n## Context\nx\n## Decision\nx\n## Consequences\nx\n## Rejected\nx\n"
+	if lacks := lacksOfDecision(good); lacks != "" {
+		t.Errorf("a good page %s", lacks)
+	}
+	for _, bad := range []string{
+		strings.Replace(good, "One sentence.\n\n", "", 1),
+		strings.Replace(good, "## Rejected", "## Refused", 1),
+		"# A\n\nOne sentence.\n\n## Decision\nx\n## Context\nx\n## Consequences\nx\n## Rejected\nx\n",
+	} {
+		if lacksOfDecision(bad) == "" {
+			t.Errorf("nothing is said to lack in\n%s", bad)
+		}
 	}
 }

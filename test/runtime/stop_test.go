@@ -153,5 +153,5 @@ func TestStopTheWorld(t *testing.T) {
 	}
 }
 
-// isDirect tells whether threads are switched straight from stack to stack here.
+// isDirect reports whether threads are switched straight from stack to stack here.
 func isDirect() bool { return direct.Supported() }

@@ -17,7 +17,7 @@ type forms struct {
 	under func(context.Context) error
 }
 
-// once does the operation in one of its forms and tells whether it was done.
+// once does the operation in one of its forms and reports whether it was done.
 func (f forms) once(w *round, r *rand.Rand) bool {
 	switch r.IntN(5) {
 	case 0:
@@ -145,7 +145,7 @@ func recv[T any](w *round, m *marcel.Mailbox[T], v *T) forms {
 	}
 }
 
-// inTime tells whether a message was passed; it may have been too late, or it fails.
+// inTime reports whether a message was passed. A message may be too late; any other error fails the round.
 func (w *round) inTime(err error) bool {
 	if err != nil && !errors.Is(err, marcel.ErrWouldBlock) && !errors.Is(err, context.DeadlineExceeded) {
 		w.fail("a message was not passed: %v", err)

@@ -1,6 +1,7 @@
 package stress
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -13,12 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
 var (
-	flagThreads = flag.Int("threads", 100_000, "threads of the mix, on each number of VPs; a tenth where there are more VPs than CPUs")
+	flagThreads = flag.Int("threads", 0, "threads of the mix, on each number of VPs; a tenth where there are more VPs than CPUs; 0: 40,000, 100,000 with -long, 10,000 with -short")
 	flagVPs     = flag.String("vps", "1,2,5", "numbers of VPs, a list")
 	flagSeed    = flag.Uint64("seed", 0, "seed of the mix; 0: from the clock")
 	flagLimit   = flag.Duration("limit", 2*time.Minute, "how long nothing may move before it counts as stuck")
@@ -26,10 +28,7 @@ var (
 
 // total is the number of threads of the mix.
 func total() int {
-	if testing.Short() {
-		return min(*flagThreads, 10_000)
-	}
-	return *flagThreads
+	return cmp.Or(*flagThreads, effort.Choose(10_000, 40_000, 100_000))
 }
 
 // totalOn is total on that many VPs: a tenth where VPs share CPUs, since a wake-up

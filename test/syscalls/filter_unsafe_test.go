@@ -16,8 +16,9 @@ import (
 // errNoFilter: a process may not filter its system calls here.
 var errNoFilter = errors.New("filters of system calls are not allowed here")
 
-// filtered replaces this process by the program of args with a filter of its system calls: those of calls fail with errno; or, with errno 0,
-// all others are a SIGSYS, of which the Go runtime tells where it came from. It returns only if that fails.
+// filtered replaces this process by the program of args with a filter of its system calls: those of calls fail with
+// errno; or, with errno 0, all others are a SIGSYS, of which the Go runtime tells where it came from. It returns only
+// if that fails.
 func filtered(errno syscall.Errno, calls []string, args []string) error {
 	runtime.LockOSThread() // the filter is of this OS thread, which becomes the process
 	listed, others := uint32(unix.SECCOMP_RET_ERRNO|uint32(errno)), uint32(unix.SECCOMP_RET_ALLOW)

@@ -53,8 +53,8 @@ func job(args []string) error {
 	return j.Wait()
 }
 
-// rank exchanges messages of all kinds with the other rank. With an argument rank 1 has that many descriptors for its links.
-// Then it says which networks they are.
+// rank exchanges messages of all kinds with the other rank. With an argument rank 1 has that many descriptors for its
+// links. Then it says which networks they are.
 func rank(args []string) error {
 	stop, err := pioman.Enable()
 	if err != nil {

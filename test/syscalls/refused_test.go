@@ -61,12 +61,12 @@ func start(t *testing.T, args ...string) (r result) {
 	return r
 }
 
-// says tells whether a line names something.
+// says reports whether a line names something.
 func (r result) says(what string) bool {
 	return slices.ContainsFunc(r.lines, func(line string) bool { return strings.Contains(line, what) })
 }
 
-// is tells whether the program has done what the table says; call was refused.
+// is reports whether the program has done what the table says; call was refused.
 func (r result) is(does, call string) bool {
 	silent := !slices.ContainsFunc(r.lines, func(line string) bool { return !strings.HasPrefix(line, fine) })
 	switch does {
@@ -87,7 +87,8 @@ var two = []struct {
 	{[]string{"threads"}, func(r row) string { return r.threads }},
 }
 
-// TestRefused: each call of the table is refused, in each way: the program does what the table says. A tenth of it, unless all is asked for.
+// TestRefused: each call of the table is refused, in each way: the program does what the table says. A tenth of it,
+// unless all is asked for.
 func TestRefused(t *testing.T) {
 	type one struct {
 		row

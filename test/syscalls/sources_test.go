@@ -23,7 +23,8 @@ var (
 	aids  = []string{"internal/test", "nmad/driver/drivertest", "nmad/internal/test"}
 )
 
-// calls are the functions of x/sys and package syscall that are not named as the call that they make, and those that make none: "".
+// calls are the functions of x/sys and package syscall that are not named as the call that they make, and those that
+// make none: "".
 var calls = map[string]string{
 	"Auxv": "", "ByteSliceToString": "", "CmsgSpace": "", "NsecToTimespec": "", "ParseSocketControlMessage": "", "ParseUnixRights": "",
 	"SignalName": "", "UnixRights": "", "Errno": "", "Signal": "",

@@ -24,5 +24,17 @@ func Of[N ~int | ~int64](n N) N {
 	return max(n/Slower, 1)
 }
 
+// Choose returns how much to do where Of's shares do not fit: the first value with -short, the second one without flags,
+// the third one with -long.
+func Choose[T any](short, normal, all T) T {
+	switch {
+	case *long:
+		return all
+	case testing.Short():
+		return short
+	}
+	return normal
+}
+
 // Long reports whether to test also what takes long and seldom finds anything.
 func Long() bool { return *long }

@@ -3,7 +3,6 @@
 package drivertest
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/pm2-go/pm2/internal/test/orphans"
 )
 
 // clean arranges for t to fail if, once everything it opened is closed, it leaves behind what was not there before:
@@ -39,7 +40,7 @@ func clean(t *testing.T) {
 }
 
 // resources lists, as kinds of things and not with their numbers, what a process holds: descriptors, shared mappings;
-// and the files in /dev/shm.
+// and the files in /dev/shm that no process has.
 func resources() []string {
 	var out []string
 	if dir, err := os.ReadDir("/proc/self/fd"); err == nil {
@@ -59,14 +60,7 @@ func resources() []string {
 			}
 		}
 	}
-	// Other programs may use /dev/shm at the same time: ours would bear our name.
-	if dir, err := os.ReadDir("/dev/shm"); err == nil {
-		for _, e := range dir {
-			if strings.Contains(e.Name(), "pm2") {
-				out = append(out, fmt.Sprintf("/dev/shm/%s", e.Name()))
-			}
-		}
-	}
+	out = append(out, orphans.Files()...)
 	slices.Sort(out)
 	return out
 }

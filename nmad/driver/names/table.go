@@ -2,6 +2,7 @@ package names
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -44,12 +45,7 @@ func (t *Table[T]) Register(x T) error {
 func (t *Table[T]) Names() []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	names := make([]string, 0, len(t.byName))
-	for n := range t.byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(t.byName))
 }
 
 // Lookup finds what has that name. The error, which wraps Unknown, is one line that says which names there are and

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
@@ -20,7 +21,7 @@ import (
 // endpoint is the driver opened in this process: a listener for control connections, and the port that all its
 // links share.
 type endpoint struct {
-	meet.Endpoint
+	listener.Endpoint
 	port *port
 	once sync.Once // Close gives the port up
 }
@@ -36,7 +37,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if provider == "" {
 		provider = os.Getenv(EnvProvider)
 	}
-	ln, addr, err := meet.ListenTCP(d.Name(), c)
+	ln, addr, err := listener.TCP(d.Name(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("ofi: open: %w: %w; fi_info lists providers, %s names one", driver.ErrUnsupported, err, EnvProvider)
 	}
 	e := &endpoint{port: p}
-	e.Endpoint = meet.Endpoint{Name: d.Name(), Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
+	e.Endpoint = listener.Endpoint{Name: d.Name(), Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
 	e.Listen(ln, addr, e.receive)
 	return e, nil
 }
@@ -73,7 +74,7 @@ func (e *endpoint) Close() error {
 }
 
 func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if err := meet.CheckTCP(addr); err != nil {
+	if err := listener.CheckTCP(addr); err != nil {
 		return nil, err
 	}
 	conn, stop, err := meet.Dial(ctx, addr, meet.Patience)
@@ -91,7 +92,7 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := meet.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, nil)
 	if err != nil {
 		return -1, nil, err
 	}

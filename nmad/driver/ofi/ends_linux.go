@@ -136,14 +136,14 @@ func (l *link) parted() bool {
 	}
 	// The peer may finish its read first: if the window is taken away meanwhile, it loses the connection, and all
 	// links with that.
-	if l.in.state.Load() == moving || !peerGone && l.out.offered.Load() != l.out.taken.Load() {
+	if l.transfers > 0 || !peerGone && l.out.offered.Load() != l.out.taken.Load() {
 		return false
 	}
 	return peerGone || l.parting && l.pending == 0
 }
 
-// leave frees what the link has. If the provider does not end the link's read, the link keeps its number, and
-// its buffer pinned, until that ends. Under lock.
+// leave frees what the link has. If the provider does not end the link's transfers, the link keeps its number, and
+// their buffers pinned, until they end. A peer that has not said goodbye may be in the middle of a write. Under lock.
 func (l *link) leave() {
 	p := l.port
 	for slot, o := range p.owners {
@@ -154,7 +154,12 @@ func (l *link) leave() {
 	if l.out.open() {
 		l.out.close()
 	}
-	if l.in.state.Load() == moving {
+	writable := len(l.exposed) > 0
+	for x := range l.exposed {
+		x.close()
+	}
+	p.resume() // which ends those that wait
+	if (l.transfers > 0 || writable && l.bye.Load() == 0) && !l.severed {
 		p.forget(l)
 	}
 	l.freed = true
@@ -165,7 +170,7 @@ func (l *link) leave() {
 		l.slept()
 	}
 	l.shut()
-	if l.in.state.Load() != moving { // else the provider has the buffer, and the link stays until the read ends
+	if l.transfers == 0 { // else the provider has buffers, and the last of them to end drops the link
 		p.drop(l)
 	}
 }

@@ -52,6 +52,27 @@ int pm2_ofi_offers(const char *provider, struct fi_info **all) {
 	return r;
 }
 
+struct fi_info *pm2_ofi_writes(const struct fi_info *offer) {
+	struct handlers before;
+	struct fi_info *h = fi_dupinfo(offer), *all = NULL;
+	if (!h)
+		return NULL;
+	h->caps |= FI_WRITE | FI_REMOTE_WRITE;
+	h->tx_attr->caps = h->rx_attr->caps = 0; // those of the endpoint
+	h->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
+	remember(&before);
+	int r = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, h, &all);
+	restore(&before);
+	fi_freeinfo(h);
+	if (r != 0)
+		return NULL;
+	h = fi_dupinfo(all);
+	fi_freeinfo(all);
+	if (h)
+		h->tx_attr->op_flags = offer->tx_attr->op_flags; // packets do not wait for that
+	return h;
+}
+
 static int bind_mr(struct pm2_ofi *e, struct fid_mr *mr) {
 	if (!(e->info->domain_attr->mr_mode & FI_MR_ENDPOINT))
 		return 0;
@@ -143,8 +164,8 @@ int pm2_ofi_post(struct pm2_ofi *e, uint32_t k) {
 	return (int)fi_recvmsg(e->ep, &m, FI_MULTI_RECV);
 }
 
-int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, uint64_t *key, struct fid_mr **mr) {
-	int r = fi_mr_reg(e->domain, (void *)at, size, remote ? FI_REMOTE_READ : FI_READ, 0, *key, 0, mr, NULL);
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, uint64_t access, uint64_t *key, struct fid_mr **mr) {
+	int r = fi_mr_reg(e->domain, (void *)at, size, access, 0, *key, 0, mr, NULL);
 	if (r == 0 && (r = bind_mr(e, *mr)) != 0)
 		fi_close(&(*mr)->fid);
 	if (r != 0)
@@ -154,6 +175,10 @@ int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, u
 	return r;
 }
 
-int pm2_ofi_read(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t there, uint64_t key) {
-	return (int)fi_read(e->ep, (void *)at, size, mr ? fi_mr_desc(mr) : NULL, from, there, key, &o->context);
+int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, int put, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t peer, uint64_t there, uint64_t key) {
+	void *desc = mr ? fi_mr_desc(mr) : NULL;
+	struct iovec v = {(void *)at, size};
+	struct fi_rma_iov far = {there, size, key};
+	struct fi_msg_rma m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = peer, .rma_iov = &far, .rma_iov_count = 1, .context = &o->context};
+	return (int)(put ? fi_writemsg(e->ep, &m, FI_DELIVERY_COMPLETE) : fi_readmsg(e->ep, &m, 0));
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 // An operation of the provider's. The number of one that sends a slot is the slot's; of one that receives into a buffer
-// PM2_OFI_SLOTS and the buffer's; that of a remote read is higher.
+// PM2_OFI_SLOTS and the buffer's; that of a remote read or write is higher.
 struct pm2_ofi_op {
 	struct fi_context2 context; // first, for the provider gives its address back
 	uint64_t id;
@@ -48,6 +48,10 @@ struct pm2_ofi {
 // pm2_ofi_offers lists what a provider offers, or all of them ("").
 int pm2_ofi_offers(const char *provider, struct fi_info **all);
 
+// pm2_ofi_writes returns what the provider of an offer offers with remote writes that are complete once the bytes are
+// in the memory of the peer; NULL: it has no such writes.
+struct fi_info *pm2_ofi_writes(const struct fi_info *offer);
+
 // pm2_ofi_open opens an endpoint as an offer says, and frees the offer with it. NULL: the function *call of libfabric has
 // failed with the negative *error.
 struct pm2_ofi *pm2_ofi_open(struct fi_info *offer, const char **call, int *error);
@@ -57,7 +61,9 @@ void pm2_ofi_close(struct pm2_ofi *e);
 
 int pm2_ofi_post(struct pm2_ofi *e, uint32_t buffer);
 
-// pm2_ofi_register has the provider know memory: with remote for peers to read there, else for remote reads to write
-// there. *key is the key that is wanted, and then the one that it has.
-int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, uint64_t *key, struct fid_mr **mr);
-int pm2_ofi_read(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t there, uint64_t key);
+// pm2_ofi_register has the provider know memory, for the accesses that are given. *key is the key that is wanted, and
+// then the one that it has.
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, uint64_t access, uint64_t *key, struct fid_mr **mr);
+
+// pm2_ofi_move begins a remote read, or with put a remote write. mr is that of the local memory, or NULL.
+int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, int put, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t peer, uint64_t there, uint64_t key);

@@ -29,7 +29,7 @@ const (
 // event is a completion.
 type event = C.struct_fi_cq_data_entry
 
-// operation is the provider's part of a remote read.
+// operation is the provider's part of a transfer.
 type operation = C.struct_pm2_ofi_op
 
 // mr is memory that the provider knows.
@@ -44,10 +44,11 @@ type fabric struct {
 	at       netip.AddrPort // the same, of a provider that has addresses of sockets; else not valid
 	slots    [][]byte
 	inject   int    // bytes of the longest packet that needs its slot for the call only
-	most     uint64 // bytes of the longest remote read
+	most     uint64 // bytes of the longest remote read, or write
 	fd       int    // readable when something is there; -1: there is none
 
-	addresses bool   // remote reads name addresses; else offsets
+	writes    bool   // it has remote writes that are complete once the bytes are in the memory of the peer
+	addresses bool   // remote reads and writes name addresses; else offsets
 	local     bool   // all memory has to be registered
 	keyMask   uint64 // keys have these bits
 }
@@ -86,6 +87,10 @@ func openFabric(provider string, host netip.Addr) (*fabric, error) {
 	}
 	i := C.fi_dupinfo(choose(all, host))
 	C.fi_freeinfo(all)
+	if w := C.pm2_ofi_writes(i); w != nil {
+		C.fi_freeinfo(i)
+		i = w
+	}
 	setSource(i, host)
 	var call *C.char
 	var errno C.int
@@ -98,7 +103,7 @@ func openFabric(provider string, host netip.Addr) (*fabric, error) {
 		c: c, provider: C.GoString(i.fabric_attr.prov_name), domain: C.GoString(i.domain_attr.name),
 		name:   C.GoBytes(unsafe.Pointer(&c.name), C.int(c.name_size)),
 		inject: min(int(i.tx_attr.inject_size), maxInjectedBytes), most: uint64(i.ep_attr.max_msg_size), fd: int(c.fd),
-		addresses: mode&C.FI_MR_VIRT_ADDR != 0, local: mode&C.FI_MR_LOCAL != 0,
+		writes: i.caps&C.FI_REMOTE_WRITE != 0, addresses: mode&C.FI_MR_VIRT_ADDR != 0, local: mode&C.FI_MR_LOCAL != 0,
 		keyMask: ^uint64(0) >> (64 - 8*min(uint64(i.domain_attr.mr_key_size), 8)),
 	}
 	if hasSockets(i) {
@@ -271,28 +276,36 @@ func newOperation(id uint64) *operation {
 
 func freeOperation(o *operation) { C.free(unsafe.Pointer(o)) }
 
+// What memory is registered for.
+const (
+	forGets  = C.FI_READ  // of this process: the provider writes there
+	forPuts  = C.FI_WRITE // of this process: the provider reads there
+	forReads = C.FI_REMOTE_READ
+	forPeers = C.FI_REMOTE_READ | C.FI_REMOTE_WRITE
+)
+
 // register has the provider know memory.
 func (f *fabric) register(g *registration, buf []byte) error {
-	remote := C.int(0)
-	if g.remote {
-		remote = 1
-	}
 	key := C.uint64_t(g.key)
-	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), remote, &key, &g.mr)
+	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), C.uint64_t(g.access), &key, &g.mr)
 	g.key = uint64(key)
 	return f.check("fi_mr_reg", int(r))
 }
 
-// close takes memory back: a peer can read there no more.
+// close takes memory back: a peer can begin no read or write there any more.
 func (g *registration) close() {
 	C.fi_close(&g.mr.fid)
 	g.mr = nil
 }
 
-// read begins to read a peer's memory into buf, which is pinned.
-func (f *fabric) read(o *operation, buf []byte, g *registration, from uint64, w *window) (result, error) {
-	r := C.pm2_ofi_read(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(from), C.uint64_t(w.at), C.uint64_t(w.key))
-	return f.result("fi_read", begun, int(r))
+// move begins to move bytes between buf, which is pinned, and memory of a peer: to the peer with put, else from it.
+func (f *fabric) move(o *operation, put bool, buf []byte, g *registration, peer, there, key uint64) (result, error) {
+	call, direction := "fi_readmsg", C.int(0)
+	if put {
+		call, direction = "fi_writemsg", 1
+	}
+	r := C.pm2_ofi_move(f.c, o, direction, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(peer), C.uint64_t(there), C.uint64_t(key))
+	return f.result(call, begun, int(r))
 }
 
 // addressOf is where memory lies that is pinned. As a number, for cgo would look for pointers in all of the object

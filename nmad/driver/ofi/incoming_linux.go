@@ -4,7 +4,6 @@ package ofi
 
 import (
 	"fmt"
-	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -31,14 +30,11 @@ type incoming struct {
 	total    atomic.Uint64 // bytes received, ever; the caller of Pull writes it
 	reported atomic.Uint64 // of them, those that the peer was told of; written under lock
 
-	state  atomic.Uint32
-	size   int        // bytes that move, or have
-	given  int        // landed: of them, that the caller was told of
-	err    error      // landed: what went wrong
-	op     *operation // the provider's part of a read; that of the link
-	pin    runtime.Pinner
-	reg    *registration // of the buffer
-	single registration  // where it is not kept
+	state atomic.Uint32
+	size  int         // bytes that move, or have
+	given int         // landed: of them, that the caller was told of
+	err   error       // landed: what went wrong
+	land  func(error) // link.land, as a value that is made once
 }
 
 const (
@@ -51,15 +47,9 @@ var stateNames = []string{"idle", "moving", "landed"}
 
 // land notes that the provider is through with a read. Under lock.
 func (l *link) land(err error) {
-	in := &l.in
-	if in.reg.unregister(); err != nil {
-		in.err = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
-	}
-	in.pin.Unpin()
-	in.state.Store(landed)
-	if l.ring(); l.freed {
-		l.port.drop(l)
-	}
+	l.in.err = err
+	l.in.state.Store(landed)
+	l.ring()
 }
 
 // maxDirectBytes is how much is read at once by a call of the system, in bytes, before others have their turn.
@@ -80,16 +70,12 @@ func (in *incoming) fetch(buf []byte) {
 func (l *link) begin(buf []byte) (err error) {
 	p, in := l.port, &l.in
 	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(p.f.most, maxWindowBytes))), 0, nil
-	buf = buf[:in.size]
-	in.pin.Pin(&buf[0])
-	in.reg, err = p.register(&in.single, buf, false)
-	r := busy
-	if err == nil {
-		r, err = p.f.read(in.op, buf, in.reg, l.to, &in.w)
+	t, err := p.newTransfer(l, false, buf[:in.size], in.w.at, in.w.key, in.land)
+	if err != nil {
+		return err
 	}
-	if r != begun || err != nil {
-		in.reg.unregister()
-		in.pin.Unpin()
+	if r, err := p.begin(t); r != begun || err != nil {
+		p.giveBack(t)
 		return err
 	}
 	in.state.Store(moving)

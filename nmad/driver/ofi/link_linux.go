@@ -75,16 +75,24 @@ type link struct {
 	bell        raw.Bell
 	signal      [1]byte   // to and from the control connection
 	returnSince time.Time // when ReturnPush was called first
+	transfers   int       // of the link that have not ended
+	exposed     map[*exposure]struct{}
 }
 
 var start = time.Now()
 
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
-	f := l.port.f
+	f, remote := l.port.f, 0
+	switch {
+	case l.remote() && l.port.kernel:
+		remote = remoteFrom
+	case l.remote():
+		remote = 1
+	}
 	return driver.Caps{
 		MaxBody: l.maxBody, Short: min(f.inject-headSize, l.maxBody), How: "copied by the provider, " + f.provider,
-		Syscalls: l.port.kernel, Borrows: true,
+		Syscalls: l.port.kernel, Borrows: true, Remote: remote,
 		Place: driver.Place{Node: -1, Why: "libfabric was not asked where its device lies"},
 	}
 }

@@ -42,7 +42,7 @@ func (l *link) offer(buf []byte) (err error) {
 	out, p := &l.out, l.port
 	buf = buf[:min(len(buf), maxWindowBytes)]
 	out.pin.Pin(&buf[0])
-	if out.reg, err = p.register(&out.single, buf, true); err != nil {
+	if out.reg, err = p.register(&out.single, buf, forReads); err != nil {
 		out.pin.Unpin()
 		return err
 	}

@@ -37,6 +37,10 @@ type port struct {
 	peers      map[string]uint64 // by the address of the endpoint; nowhere: the provider has refused it
 	unposted   []uint32          // receive buffers that the provider did not take
 	holders    int               // the endpoint, and links
+	transfers  []*transfer       // by number
+	idle       []*transfer       // those among them that are not in use
+	waiting    []*transfer       // those that have bytes which the provider was not given yet
+	moving     int               // those that the provider works on
 	registered registrations
 	failed     error // of all links
 }
@@ -44,9 +48,9 @@ type port struct {
 // maxLinks is how many links an endpoint can have.
 const maxLinks = 1 << 20
 
-// firstRead is the number of the remote read of link 0; those of the other links follow. Lower numbers are
-// those of slots, then of buffers.
-const firstRead = slots + buffers
+// firstTransfer is the number of the first transfer's operation; those of the others follow. Lower numbers are those of
+// slots, then of buffers.
+const firstTransfer = slots + buffers
 
 // ports are those that are open: what they have pinned must not become garbage.
 var ports sync.Map
@@ -120,6 +124,9 @@ func (p *port) poll() bool {
 	if len(p.unposted) > 0 {
 		p.repost()
 	}
+	if len(p.waiting) > 0 {
+		p.resume()
+	}
 	return len(events) > 0
 }
 
@@ -129,6 +136,13 @@ func (p *port) fail(err error) {
 	for l := range p.all {
 		_ = l.lose(p.failed)
 	}
+	for _, t := range p.transfers {
+		if t.link != nil { // their buffers stay pinned: the provider may still have them
+			done := t.done
+			t.done = func(error) {}
+			done(p.failed)
+		}
+	}
 }
 
 func (p *port) handle(v *event, err error) {
@@ -137,7 +151,7 @@ func (p *port) handle(v *event, err error) {
 	case !ok:
 	case id < slots:
 		p.freeSlot(uint32(id), err)
-	case id < firstRead && err == nil:
+	case id < firstTransfer && err == nil:
 		packet, spent := packetOf(v)
 		if packet != nil {
 			p.arrived(packet)
@@ -145,8 +159,8 @@ func (p *port) handle(v *event, err error) {
 		if spent {
 			p.unposted = append(p.unposted, uint32(id-slots))
 		}
-	case id >= firstRead:
-		p.links[id-firstRead].land(err)
+	case id >= firstTransfer:
+		p.landed(p.transfers[id-firstTransfer], err)
 	}
 }
 
@@ -221,7 +235,7 @@ func (p *port) add(l *link) error {
 		p.links = append(p.links, nil)
 	}
 	l.token = random()
-	l.in.op = newOperation(firstRead + uint64(l.number))
+	l.in.land = l.land
 	p.links[l.number] = l
 	p.holders++
 	return nil
@@ -264,10 +278,10 @@ func (p *port) forget(l *link) {
 		}
 	}
 	l.sever()
-	for n := 0; n < maxPolls && p.reading(l.to); n++ {
+	for n := 0; n < maxPolls && p.reaches(l.to, false); n++ {
 		p.poll()
 	}
-	if p.kernel && p.reading(l.to) {
+	if p.kernel && p.reaches(l.to, true) {
 		return // the provider would crash
 	}
 	for name, a := range p.peers {
@@ -281,19 +295,8 @@ func (p *port) forget(l *link) {
 // maxPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
 const maxPolls = 1000
 
-// reading reports whether the provider reads from a peer.
-func (p *port) reading(from uint64) bool {
-	for l := range p.all {
-		if l.to == from && l.in.state.Load() == moving {
-			return true
-		}
-	}
-	return false
-}
-
-// drop takes a link that was freed, and has no read under way, out of the port. Under lock.
+// drop takes a link that was freed, and has no transfer under way, out of the port. Under lock.
 func (p *port) drop(l *link) {
-	freeOperation(l.in.op)
 	p.links[l.number] = nil
 	p.numbers = append(p.numbers, l.number)
 	p.leave()
@@ -306,6 +309,9 @@ func (p *port) leave() {
 		return
 	}
 	for p.registered.dropOldest() {
+	}
+	for _, t := range p.transfers {
+		freeOperation(t.op)
 	}
 	p.close()
 	ports.Delete(p)

@@ -7,7 +7,7 @@ type registration struct {
 	mr     *mr
 	key    uint64 // of a window
 	buf    []byte // if it is kept: so the object lives, and nothing else comes to lie there
-	remote bool   // a window: peers read there; else only the provider writes there
+	access uint64 // what it is for: forGets, forPuts, forReads, forPeers
 	uses   int    // transfers under way
 	used   uint64 // when last, by the clock of registrations
 }
@@ -23,10 +23,10 @@ type registrations struct {
 	found, made uint64 // by transfers
 }
 
-// span is where a buffer begins, and for which direction: what is only received is not open to peers.
+// span is where a buffer begins, and what it is registered for.
 type span struct {
 	at     uintptr
-	remote bool
+	access uint64
 }
 
 // What is kept at most.
@@ -35,16 +35,16 @@ const (
 	maxKeptBytes = 64 << 20
 )
 
-// register has the provider know buf; remote: for peers to read there. It gives a registration that is kept, or
-// else single, which the caller holds.
-func (p *port) register(single *registration, buf []byte, remote bool) (*registration, error) {
+// register has the provider know buf, for a transfer of this process (forGets, forPuts), or as a window (forReads). It
+// gives a registration that is kept, or else single, which the caller holds.
+func (p *port) register(single *registration, buf []byte, access uint64) (*registration, error) {
 	f, r := p.f, &p.registered
 	*single = registration{}
-	if !f.local && (!remote || f.shm()) {
+	if !f.local && (access != forReads || f.shm()) {
 		return single, nil
 	}
 	r.clock++
-	at := span{uintptr(addressOf(buf)), remote}
+	at := span{uintptr(addressOf(buf)), access}
 	old := r.kept[at]
 	if old != nil && len(old.buf) >= len(buf) {
 		r.found++
@@ -55,16 +55,24 @@ func (p *port) register(single *registration, buf []byte, remote bool) (*registr
 	if f.local && (old == nil || r.drop(old)) && isGo(buf) && r.room(len(buf)) {
 		single = &registration{buf: buf} // which is kept
 	}
-	single.remote, single.uses, single.used, single.key = remote, 1, r.clock, random()&f.keyMask
-	err := f.register(single, buf)
-	for err != nil && r.dropOldest() { // the system may have no more memory that can be locked
-		err = f.register(single, buf)
-	}
+	single.uses, single.used = 1, r.clock
+	err := p.registerNew(single, buf, access)
 	if err == nil && single.buf != nil {
 		r.kept[at] = single
 		r.bytes += len(buf)
 	}
 	return single, err
+}
+
+// registerNew has the provider know buf, under a key that it draws. If the system has no more memory that can be
+// locked, registrations that are kept give way.
+func (p *port) registerNew(g *registration, buf []byte, access uint64) error {
+	g.access, g.key = access, random()&p.f.keyMask
+	err := p.f.register(g, buf)
+	for err != nil && p.registered.dropOldest() {
+		err = p.f.register(g, buf)
+	}
+	return err
 }
 
 // unregister ends the use of a registration by a transfer.
@@ -82,7 +90,7 @@ func (r *registrations) drop(g *registration) bool {
 	if g.uses > 0 {
 		return false
 	}
-	delete(r.kept, span{uintptr(addressOf(g.buf)), g.remote})
+	delete(r.kept, span{uintptr(addressOf(g.buf)), g.access})
 	r.bytes -= len(g.buf)
 	g.close()
 	return true

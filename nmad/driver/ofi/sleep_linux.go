@@ -100,7 +100,7 @@ func (l *link) Arm(wantRoom bool) bool {
 	if l.ready(wantRoom) || l.owes() {
 		return false
 	}
-	timed := p.f.fd < 0 || wantRoom && l.refused.Load() != 0 || len(p.unposted) > 0
+	timed := p.f.fd < 0 || wantRoom && l.refused.Load() != 0 || len(p.unposted)+len(p.waiting) > 0
 	if p.f.fd >= 0 {
 		if !p.f.quiet() || raw.Interest(n.set, unix.EPOLL_CTL_ADD, p.f.fd, unix.EPOLLIN) != nil {
 			return false

@@ -122,7 +122,7 @@ func (ch *chooser) startMessage(n int) {
 	}
 }
 
-// arrived notes that n bytes have arrived, and says whether offers has changed.
+// arrived notes that n bytes have arrived, and reports whether offers has changed.
 func (ch *chooser) arrived(n int) (changed bool) {
 	if ch.rest -= n; ch.rest != 0 || n == 0 || ch.policy != copyAuto || !ch.canRead {
 		return false
@@ -136,7 +136,7 @@ func (ch *chooser) arrived(n int) (changed bool) {
 	return false
 }
 
-// sample notes how long a message of that size took by a path, and says whether offers has changed.
+// sample notes how long a message of that size took by a path, and reports whether offers has changed.
 func (ch *chooser) sample(size, path int, cycles int64) (changed bool) {
 	k := classOf(size)
 	s := &ch.classes[k]
@@ -190,13 +190,13 @@ func median(took *[samples]int64) int64 {
 	return took[samples/2]
 }
 
-// setOffers sets what the sender is to know, and says whether that has changed.
+// setOffers sets what the sender is to know, and reports whether that has changed.
 func (ch *chooser) setOffers(offers uint64) (changed bool) {
 	changed, ch.offers = offers != ch.offers, offers
 	return changed
 }
 
-// offerUseless notes that an offer of that size was in vain, and says whether offers has changed.
+// offerUseless notes that an offer of that size was in vain, and reports whether offers has changed.
 func (ch *chooser) offerUseless(size int) (changed bool) {
 	if ch.policy != copyAuto {
 		return false

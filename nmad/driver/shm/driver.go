@@ -53,11 +53,8 @@ type longPaths struct {
 
 // longPaths returns how the links of d may carry long messages; environment is the value of EnvCopy.
 func (d Driver) longPaths(environment string) (w longPaths, err error) {
-	w.minOffer = d.minOffer
+	w.minOffer = cmp.Or(d.minOffer, standardMinOffer)
 	w.policy, err = parsePolicy(cmp.Or(d.Copy, environment))
-	if w.minOffer == 0 {
-		w.minOffer = standardMinOffer
-	}
 	return w, err
 }
 

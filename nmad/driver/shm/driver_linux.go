@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
@@ -22,7 +23,7 @@ const (
 // endpoint is the driver opened in this process. Its address is an abstract Unix name ("@..."), valid on this host
 // and in this network name space.
 type endpoint struct {
-	meet.Endpoint
+	listener.Endpoint
 	driver Driver
 	paths  longPaths // but for receiverOnly
 	home   func() driver.Place
@@ -42,7 +43,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	e, geo := &endpoint{driver: d, home: d.homes()}, d.geometry(c)
-	e.Endpoint = meet.Endpoint{Name: Name, Config: c, MaxBody: geo.maxBody, Reach: e.reach}
+	e.Endpoint = listener.Endpoint{Name: Name, Config: c, MaxBody: geo.maxBody, Reach: e.reach}
 	if err := geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
@@ -50,7 +51,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if e.paths, err = d.longPaths(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	ln, name, err := meet.ListenAbstract(Name, c)
+	ln, name, err := listener.Abstract(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +61,8 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 // reach links to the process at addr. It is the dialer's side.
 func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if !meet.IsAbstract(addr) {
-		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
+	if err := listener.CheckAbstract(addr); err != nil {
+		return nil, err
 	}
 	conn, stop, err := meet.Dial(ctx, addr, meet.Patience)
 	if err != nil {
@@ -98,17 +99,13 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 	p.peerEvidence.decode(mapped)
 	populate(p.mem, p.geo, 0) // the listener has chosen where it is
-	l, err := p.link(rank, 0, paths)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return p.link(rank, 0, paths)
 }
 
 // receive is the listener's side of reach.
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := meet.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, nil)
 	if err != nil {
 		return -1, nil, err
 	}
@@ -132,8 +129,5 @@ func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, e
 	}
 	_, paths := e.choose()
 	l, err := p.link(rank, 1, paths)
-	if err != nil {
-		return rank, nil, err
-	}
-	return rank, l, nil
+	return rank, l, err
 }

@@ -308,7 +308,7 @@ func (l *link) idleCheck(as life.Caller, h *direction) bool {
 	return l.checkPeer(as, h)
 }
 
-// checkPeer looks at the socket, and says whether the peer is gone.
+// checkPeer looks at the socket, and reports whether the peer is gone.
 func (l *link) checkPeer(as life.Caller, h *direction) bool {
 	l.State.And(^lookAtOnce)
 	l.lastPeerCheck.Store(asm.Cycles())

@@ -287,8 +287,8 @@ func (lr *largeRecv) senderDone() (yes bool, left int, err error) {
 	return false, -1, fmt.Errorf("%w: it claims to have written %d pieces of %d", driver.ErrProtocol, w.pieces(), pieces)
 }
 
-// handOut counts n bytes more of the share as fetched. False: the sender has withdrawn the offer, and so may have
-// changed them.
+// handOut counts n bytes more of the share as fetched. It returns false if the sender has withdrawn the offer, and so
+// may have changed them.
 func (lr *largeRecv) handOut(n int) (bool, error) {
 	in, fetched := &lr.current, &lr.slotCredit.fetched
 	old := lr.fetched

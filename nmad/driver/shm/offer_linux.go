@@ -166,7 +166,7 @@ func (l *link) fetchShare() error {
 	return nil
 }
 
-// readPiece reads piece k. False: it cannot be read. Then either the peer is ending, or the offer is declined.
+// readPiece reads piece k. It returns false if it cannot: then either the peer is ending, or the offer is declined.
 func (l *link) readPiece(k int) (bool, error) {
 	r, in := &l.largeRx, &l.largeRx.current
 	from, to := in.span(k)
@@ -227,7 +227,7 @@ func (l *link) ReturnPull(evict bool) (int, bool) {
 	return 0, ok
 }
 
-// endShare ends the current share, and says whether the peer does not write into the buffer any more. Of a peer
+// endShare ends the current share, and reports whether the peer does not write into the buffer any more. Of a peer
 // that has violated the protocol it cannot know.
 func (l *link) endShare(evict bool) bool {
 	r, in := &l.largeRx, &l.largeRx.current

@@ -185,7 +185,7 @@ func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 
 // link makes a link of side me of the parts, which are the link's from then on. Both sides must have mapped the
 // segment.
-func (p *parts) link(rank, me int, w longPaths) (*link, error) {
+func (p *parts) link(rank, me int, w longPaths) (driver.Link, error) {
 	l, err := newLink(p.mem.Bytes(), p.geo, me)
 	if err != nil {
 		return nil, err

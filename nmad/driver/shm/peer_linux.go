@@ -72,8 +72,8 @@ func (ev *evidence) heldBy(pid int) int {
 // we may not end, such as one of root.
 func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
 
-// evict ends the peer's process by SIGKILL, and says whether it is gone. The kernel offers no other way to take back a
-// write that another process has begun, or is about to begin: a stopped process goes on where it was when it is
+// evict ends the peer's process by SIGKILL, and reports whether it is gone. The kernel offers no other way to take back
+// a write that another process has begun, or is about to begin: a stopped process goes on where it was when it is
 // continued.
 //
 // A descriptor of the process names it, so the signal never meets another process that has been given its number.

@@ -39,7 +39,7 @@ func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x80
 // packets do. It is not the next cell: the receiver may be looking at that.
 const ahead = 2
 
-// send writes one packet, whose body is body followed by parts. False: no room.
+// send writes one packet, whose body is body followed by parts. It returns false if there is no room.
 func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
 	size := len(body)
 	if parts != nil {
@@ -96,7 +96,7 @@ func place(pos uint64, n uint32, size uint64) (start, end uint64) {
 	return pos, pos + need
 }
 
-// room reads the credit again and says whether one more cell, and bodies up to position end, fit now. If not it
+// room reads the credit again and reports whether one more cell, and bodies up to position end, fit now. If not it
 // notes for what the sender waits.
 func (ss *smallSend) room(tail, end uint64) (bool, error) {
 	cells, bytes := ss.credit.cells.Load(), ss.credit.bytes.Load()

@@ -2,31 +2,23 @@ package tcp
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
-	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name that is meant for another driver
 // ("@..."): any free port of 127.0.0.1. An endpoint's address is "host:port".
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
-	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("tcp: open: %w", err)
-	}
-	ln, addr, err := meet.ListenTCP(Name, c)
-	if err != nil {
-		return nil, err
-	}
-	return d.network().Listen(c, ln, addr), nil
+	return d.network().Open(c)
 }
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, and is this its address?",
-		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Check: meet.CheckTCP,
+		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Listen: listener.TCP, Check: listener.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}

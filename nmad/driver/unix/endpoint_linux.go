@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
@@ -16,29 +17,15 @@ import (
 // Open implements driver.Driver. Config.Listen is used if it is an abstract name ("@name"), and otherwise meant for
 // another driver. An endpoint's address is such a name, valid on this host and in this network name space.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
-	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("unix: open: %w", err)
-	}
-	ln, name, err := meet.ListenAbstract(Name, c)
-	if err != nil {
-		return nil, err
-	}
-	return d.network().Listen(c, ln, name), nil
+	return d.network().Open(c)
 }
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, on this host?",
-		MaxBody: cmp.Or(d.body, standardBody), Check: checkAddress, Take: d.take,
+		MaxBody: cmp.Or(d.body, standardBody), Listen: listener.Abstract, Check: listener.CheckAbstract, Take: d.take,
 		Admit: func(c stream.Conn) error { return admit(c, os.Geteuid()) },
 	}
-}
-
-func checkAddress(addr string) error {
-	if !meet.IsAbstract(addr) {
-		return fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
-	}
-	return nil
 }
 
 // take makes the socket of a connection ours.

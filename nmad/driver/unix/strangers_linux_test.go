@@ -13,8 +13,8 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
-	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // TestListen: the name is abstract, and it is told when it is taken.
@@ -36,7 +36,7 @@ func TestListen(t *testing.T) {
 
 // TestAdmit: the kernel says whose process is at the other end, on either side.
 func TestAdmit(t *testing.T) {
-	ln, err := net.Listen("unix", meet.Abstract(Name, 0))
+	ln, err := net.Listen("unix", listener.AbstractName(Name, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

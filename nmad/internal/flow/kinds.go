@@ -9,7 +9,7 @@ const (
 	KindBye                  // the sender closes its session, and sends nothing more but BYEACK; Size: bytes it has ever pushed
 	KindByeAck               // everything up to BYE has arrived
 	KindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
-	KindLink                 // the first packets of a rail: what its dialler asks for, and the answer, Size; see nmad/linkstage.go
+	KindLink                 // the first packets of a rail: what its dialer asks for, and the answer, Size; see nmad/linkstage.go
 	KindFull                 // the sender has used all Size records, and more messages wait; see records.go
 	KindRoom                 // the receiver keeps Size records from here on; see records.go
 	KindLoan                 // announces a message that the receiver may map: as RDV; body: its place; see lending.go

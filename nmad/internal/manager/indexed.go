@@ -78,16 +78,13 @@ func meetAt(ctx context.Context, rank int, name, port string) (at string, l net.
 	for _, a := range addrs {
 		there := net.JoinHostPort(a.Unmap().String(), port)
 		if rank == 0 {
-			if l, err = kernel.Listen("tcp", there); err == nil {
-				return a.Unmap().String(), l, nil
-			}
-			continue
+			at = a.Unmap().String()
+			l, err = kernel.Listen("tcp", there)
+		} else {
+			at, err = routeFrom(there)
 		}
-		var c net.Conn
-		if c, err = net.Dial("udp", there); err == nil { // sends nothing
-			at, _, _ = net.SplitHostPort(c.LocalAddr().String())
-			c.Close()
-			return at, nil, nil
+		if err == nil {
+			return at, l, nil
 		}
 	}
 	return "", nil, err

@@ -19,17 +19,15 @@ func parseMapping(text string, size int) ([]int, error) {
 	wrong := func(why string) ([]int, error) {
 		return nil, fmt.Errorf("the mapping %.80q of %d processes: %s", text, size, why)
 	}
-	inner, ok := strings.CutPrefix(text, "(vector,")
-	if !ok || !strings.HasSuffix(inner, ")") {
+	inner, begins := strings.CutPrefix(text, "(vector,(")
+	inner, ends := strings.CutSuffix(inner, "))")
+	if !begins || !ends {
 		return wrong("(vector,(first node,nodes,processes on each),...) was expected")
 	}
-	inner = strings.TrimSuffix(inner, ")")
 	var blocks [][3]int
-	for inner != "" {
-		block, rest, ok := strings.Cut(inner, ")")
-		block, opened := strings.CutPrefix(block, "(")
+	for block := range strings.SplitSeq(inner, "),(") {
 		numbers := strings.Split(block, ",")
-		if !ok || !opened || len(numbers) != 3 {
+		if len(numbers) != 3 {
 			return wrong("a block of it is not (first node,nodes,processes on each)")
 		}
 		var b [3]int
@@ -44,14 +42,6 @@ func parseMapping(text string, size int) ([]int, error) {
 			return wrong("it has more nodes than a job has processes")
 		}
 		blocks = append(blocks, b)
-		if inner = rest; inner != "" {
-			if inner, ok = strings.CutPrefix(inner, ","); !ok || inner == "" {
-				return wrong("a comma was expected between its blocks")
-			}
-		}
-	}
-	if len(blocks) == 0 {
-		return wrong("it has no block")
 	}
 	nodes := make([]int, 0, size)
 	for i := 0; len(nodes) < size; i = (i + 1) % len(blocks) {

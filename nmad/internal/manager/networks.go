@@ -160,12 +160,10 @@ func (h host) listen(networks []string, root string) ([]string, error) {
 			all = append(all, "127.0.0.1:0")
 			continue
 		case byRoute:
-			conn, err := net.Dial("udp", root) // sends nothing
+			from, err := routeFrom(root)
 			if err != nil {
 				return nil, fmt.Errorf("no way to rank 0 at %s: %w", root, err)
 			}
-			from, _, _ := net.SplitHostPort(conn.LocalAddr().String())
-			conn.Close()
 			all = append(all, net.JoinHostPort(from, "0"))
 			continue
 		}
@@ -176,4 +174,15 @@ func (h host) listen(networks []string, root string) ([]string, error) {
 		all = append(all, net.JoinHostPort(h.addrs[i].Addr().String(), "0"))
 	}
 	return all, nil
+}
+
+// routeFrom returns the address of this host from which packets to an address, host:port, leave.
+func routeFrom(to string) (string, error) {
+	conn, err := net.Dial("udp", to) // sends nothing
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	from, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	return from, err
 }

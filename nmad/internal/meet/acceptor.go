@@ -1,6 +1,7 @@
 package meet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -14,49 +15,39 @@ import (
 // Acceptor accepts connections, and has Serve find out which process each comes from. Set Serve and Patience, then
 // call Listen once. Safe for concurrent use.
 //
-// A connection has a slot until its process has proved that it belongs to the job, or the connection has ended.
-// While all slots of this process are taken, the next connection gets the slot of another one whose exchange then
-// fails: of the address with the most slots at one acceptor, the connection that has had its slot for the longest
-// time, at least minSlotTime. So silent connections do not keep the processes of the job out, and when many of
-// these connect at once they only wait for one another.
+// A connection has a slot until its process has proved that it belongs to the job, or the connection has ended. While
+// all slots of this process are taken, a new connection gets the slot of another one whose exchange then fails
+// (slots.evict), once that has had it for minSlotTime. So silent connections do not keep the processes of the job out,
+// and when many of these connect at once they only wait for one another.
 type Acceptor struct {
 	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
 	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing
 	// comes of the connection.
 	Serve    func(conn net.Conn, v *Incoming) error
-	Patience time.Duration // for the hello, and for the rest of the exchange
+	Patience time.Duration // for the exchange
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
 
 	ln    net.Listener
-	slots *slots        // nil: allSlots
-	done  chan struct{} // closed by Stop
-	wg    sync.WaitGroup
+	slots *slots             // nil: allSlots
+	ctx   context.Context    // ends in Stop
+	stop  context.CancelFunc // ends ctx
+	wg    sync.WaitGroup     // the goroutines of listen and serve
 
-	mu        sync.Mutex             // below: everything after it
-	exchanges map[*Incoming]struct{} // under way
-	refused   int                    // connections of which nothing has come
-	lastError error                  // of these
+	mu        sync.Mutex // guards what follows
+	refused   int        // connections of which nothing has come
+	lastError error      // of these
 }
 
 const (
-	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the
-	// job sends it as soon as it is connected.
-	helloTimeout = 3 * time.Second
-	// minSlotTime is how long a connection has its slot at least: long enough for an exchange while
-	// many others are under way.
-	minSlotTime = 250 * time.Millisecond
-	// maxRefusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
-	// connections are.
-	maxRefusals = 100
-	// pause is what follows a call of accept that has failed: descriptors are short, most likely.
-	pause = 10 * time.Millisecond
+	minSlotTime = 250 * time.Millisecond // a connection has its slot at least as long: enough for an exchange beside many others
+	maxRefusals = 100                    // calls of accept in a row, a pause apart, after which the kernel refuses the call, not connections
+	pause       = 10 * time.Millisecond  // after a call of accept that has failed: descriptors are short, most likely
 )
 
-// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once, when what Serve uses is
-// complete.
+// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once.
 func (d *Acceptor) Listen(ln net.Listener) {
 	d.ln = ln
-	d.done, d.exchanges = make(chan struct{}), map[*Incoming]struct{}{}
+	d.ctx, d.stop = context.WithCancel(context.Background())
 	if d.slots == nil {
 		d.slots = allSlots
 	}
@@ -65,47 +56,31 @@ func (d *Acceptor) Listen(ln net.Listener) {
 
 // listen is the goroutine that accepts connections.
 func (d *Acceptor) listen() {
-	for vain := 0; ; {
+	for refusals := 0; ; {
 		conn, err := d.ln.Accept()
-		if err != nil {
-			if vain++; kernel.Refused(err) == "" {
-				vain = 0
-			}
-			if vain == maxRefusals && d.Hopeless != nil {
-				d.Hopeless(kernel.Explain(err))
-			}
-			select {
-			case <-d.done:
-				return
-			case <-time.After(pause): // others may still come
-				d.noteRefusal(err)
-				d.slots.evict(0)
-				continue
-			}
+		if err == nil {
+			refusals = 0
+			d.admit(conn)
+			continue
 		}
-		vain = 0
-		v := d.admit(conn)
-		if v == nil {
-			_ = conn.Close()
+		if refusals++; kernel.Refused(err) == "" {
+			refusals = 0
+		}
+		if refusals == maxRefusals && d.Hopeless != nil {
+			d.Hopeless(kernel.Explain(err))
+		}
+		select {
+		case <-d.Done():
 			return
+		case <-time.After(pause): // others may still come
+			d.noteRefusal(err)
+			d.slots.evict(0)
 		}
-		go d.serve(v)
 	}
 }
 
-// closed reports whether Stop was called.
-func (d *Acceptor) closed() bool {
-	select {
-	case <-d.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// admit gives conn a slot, and waits for one if need be, and registers the exchange so that Stop can end it. Nil:
-// the acceptor is closed.
-func (d *Acceptor) admit(conn net.Conn) *Incoming {
+// admit waits for a slot and starts the exchange; once the acceptor is stopped it closes conn.
+func (d *Acceptor) admit(conn net.Conn) {
 	v := &Incoming{acceptor: d, conn: conn, from: origin{d, host(conn.RemoteAddr())}, since: time.Now()}
 	for !d.slots.take(v) {
 		if d.slots.evict(minSlotTime) {
@@ -114,58 +89,40 @@ func (d *Acceptor) admit(conn net.Conn) *Incoming {
 		select {
 		case <-d.slots.freed:
 		case <-time.After(minSlotTime / 10):
-		case <-d.done:
-			return nil
+		case <-d.Done():
+			_ = conn.Close()
+			return
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed() {
-		d.slots.free(v)
-		return nil
-	}
-	d.exchanges[v] = struct{}{}
-	d.wg.Add(1)
-	return v
+	v.limit = limit.Bound(conn, d.Patience)
+	// Not Close: the exchange owns the connection, and may just be taking its descriptor over.
+	v.release = context.AfterFunc(d.ctx, func() { _ = conn.SetDeadline(limit.Past) })
+	d.wg.Go(func() { d.serve(v) })
 }
-
-// Heard notes that the hello has come: the rest of the exchange has the rest of Patience.
-func (v *Incoming) Heard() {
-	v.limit.Stop()
-	v.limit = limit.Bound(v.conn, v.acceptor.Patience-v.acceptor.helloLimit())
-}
-
-// helloLimit returns how long the hello may take.
-func (d *Acceptor) helloLimit() time.Duration { return min(helloTimeout, d.Patience/2) }
 
 // Proved notes that the process has proved that it belongs to the job: the connection gives up its slot.
 func (v *Incoming) Proved() { v.acceptor.slots.free(v) }
 
-// Over notes that the exchange is over: from here on the deadlines of the connection are the caller's. False: Stop
-// has ended the exchange.
+// Over notes that the exchange is over: from here on the deadlines of the connection are the caller's. It returns false
+// if Stop has ended the exchange, or if Over was called before.
 func (v *Incoming) Over() bool {
-	d := v.acceptor
 	v.limit.Stop()
-	d.slots.free(v)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.exchanges, v)
-	return !d.closed()
+	v.acceptor.slots.free(v)
+	return v.release()
 }
 
 // serve is the goroutine of one exchange.
 func (d *Acceptor) serve(v *Incoming) {
-	defer d.wg.Done()
-	v.limit = limit.Bound(v.conn, d.helloLimit())
 	from := v.conn.RemoteAddr().String()
 	err := d.Serve(v.conn, v)
 	v.Over()
-	if err != nil {
-		if from != "" && from != "@" {
-			err = fmt.Errorf("%s: %w", from, err)
-		}
-		d.noteRefusal(err)
+	if err == nil {
+		return
 	}
+	if from != "" && from != "@" {
+		err = fmt.Errorf("%s: %w", from, err)
+	}
+	d.noteRefusal(err)
 }
 
 // host returns an address without its port.
@@ -192,21 +149,11 @@ func (d *Acceptor) Refused() (n int, last error) {
 }
 
 // Done is closed by Stop.
-func (d *Acceptor) Done() <-chan struct{} { return d.done }
+func (d *Acceptor) Done() <-chan struct{} { return d.ctx.Done() }
 
-// Stop stops listening and ends the exchanges under way, and does not wait for their goroutines. Calling it again does
-// nothing.
+// Stop stops listening and ends the exchanges under way. It does not wait. Calling it again does nothing.
 func (d *Acceptor) Stop() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed() {
-		return nil
-	}
-	close(d.done)
-	for v := range d.exchanges {
-		// Not Close: the exchange owns it, and may just be taking its descriptor over.
-		_ = v.conn.SetDeadline(limit.Past)
-	}
+	d.stop()
 	if err := d.ln.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
 	}

@@ -36,8 +36,7 @@ func Dial(ctx context.Context, addr string, patience time.Duration) (conn net.Co
 // IsAbstract reports whether an address is an abstract name: that of a Unix socket which has no file.
 func IsAbstract(addr string) bool { return len(addr) > 1 && addr[0] == '@' }
 
-// Cause cuts the preamble of package net's errors, of which the caller says more. A Unix socket
-// whose queue is full is driver.ErrBusy.
+// Cause cuts the preamble of package net's errors. It adds driver.ErrBusy if the queue of a Unix socket is full.
 func Cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

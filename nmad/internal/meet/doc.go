@@ -10,23 +10,13 @@
 //	  │ ←── answer, proof: HMAC("listener", both ...)│
 //	  │ verifies                                     │
 //
-// Either may answer a refusal instead, or that it lacks what its side of the link takes; both carry the reason as text.
-// Then it closes: so both sides can say why. The exchange is the usual mutual challenge-response: each proof is
+// Either may send a Refusal instead, with the reason as text, and then closes: so both sides can say why. Each proof is
 // HMAC-SHA256 under the secret over a label for the role, the answer and both hellos, in which either side put 32 fresh
 // random bytes, so that it can neither be replayed nor be reflected. The dialer proves itself first, so that a process
 // without the secret learns nothing that depends on it.
 //
-//	Dial, Dialer           connect, and the dialer's side of the exchange
-//	Acceptor, Listener     accept, with slots for strangers, and the listener's side
-//	Sealed                 goes on by frames that are authenticated (control connections)
-//	Endpoint               what the endpoints of drivers have in common
-//
-// # Bounds
-//
-// A frame is a kind (1 byte), a length (4 bytes, little endian) and, in an exchange, at most [MaxFrame] bytes; nothing
-// longer is ever read, and the caller bounds the time of the connection first. Never is a byte read beyond the last
-// frame: what follows on the connection, descriptors included, is the user's. Of a sealed frame each kind has its
-// bound; memory for it is taken as its bytes arrive.
-//
-// The reason is printed, so it is cut to printable ASCII.
+// A frame is a kind (1 byte), a length (4 bytes, little endian) and, in an exchange, at most [MaxFrame] bytes; the
+// caller bounds the time of the connection. Never is a byte read beyond the last frame: what follows on the connection,
+// descriptors included, is the user's. A control connection goes on with the frames of [Sealed], each kind of which has
+// a bound of its own; memory for them is taken as their bytes arrive.
 package meet

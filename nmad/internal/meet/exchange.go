@@ -14,9 +14,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Patience is how long the exchange of a link may take, as package limit counts, for its callers: long enough for a
-// machine with a thousand processes starting on it, short enough that a stranger that connects and says nothing
-// occupies little.
+// Patience is how long the exchange of a link may take, as package limit counts: long enough for a machine with a
+// thousand processes starting on it, short enough that a stranger that says nothing occupies little.
 const Patience = 10 * time.Second
 
 // Me describes this process in an exchange.
@@ -28,8 +27,8 @@ type Me struct {
 // Peer is the process at the other end, once it has proved that it holds the secret.
 type Peer struct {
 	Message
-	Answer byte                            // of the listener
-	seal   func(label string) (key []byte) // returns a key for what follows the exchange
+	Answer byte                                       // of the listener
+	seal   func(label string, parts ...[]byte) []byte // exchange.code: makes keys for what follows the exchange
 }
 
 // exchange is one exchange, as one of its sides sees it.
@@ -43,99 +42,86 @@ type exchange struct {
 // of conn and closes it on error.
 func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 	x := exchange{conn: conn, me: me, dialer: me.fresh()}
-	peer := &Peer{}
-	if err := WriteFrame(conn, kindHello, x.dialer); err != nil {
-		return nil, exchangeError(err)
+	err := x.write(kindHello, x.dialer)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if x.listener, err = ReadFrame(conn, kindHello); err != nil {
-		return nil, exchangeError(err)
+	if x.listener, err = x.read(kindHello); err != nil {
+		return nil, err
 	}
-	if err = peer.decode(x.listener); err == nil {
-		err = me.compare(&peer.Message)
-	}
+	peer, err := x.judge(x.listener)
 	if err == nil && peer.Rank != uint32(rank) {
 		err = Refused("rank %d answers where rank %d was expected", peer.Rank, rank)
 	}
 	if err != nil {
 		return nil, Refuse(conn, err)
 	}
-	if err = WriteFrame(conn, kindProof, x.proof("dialer", 0)); err != nil {
-		return nil, exchangeError(err)
+	if err = x.write(kindProof, x.proof("dialer", 0)); err != nil {
+		return nil, err
 	}
 	if peer.Answer, err = x.verify("listener"); err != nil {
 		return nil, err
 	}
-	peer.seal = x.key
 	return peer, nil
 }
 
-// Visit hears how far the exchange with a process is that has connected.
-type Visit interface {
-	Heard()  // it has said its hello
-	Proved() // it holds the secret
-}
-
-// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees the peer once it has
-// proved itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller
-// bounds the time of conn and closes it on error.
-func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Peer, error) {
+// Listener runs the exchange on the side that accepted. It calls proved when the peer has proved itself, and then
+// decide, unless that is nil: decide may refuse the peer still, or give it an answer, which stands in Peer.Answer on
+// both sides. The caller bounds the time of conn and closes it on error.
+func Listener(conn net.Conn, me Me, proved func(), decide func(peer *Peer) error) (*Peer, error) {
 	x := exchange{conn: conn, me: me}
-	peer := &Peer{}
 	var err error
-	if x.dialer, err = ReadFrame(conn, kindHello); err != nil {
-		return nil, Refuse(conn, exchangeError(err))
+	if x.dialer, err = x.read(kindHello); err != nil {
+		return nil, Refuse(conn, err)
 	}
-	v.Heard()
-	if err = peer.decode(x.dialer); err == nil {
-		err = me.compare(&peer.Message)
-	}
+	peer, err := x.judge(x.dialer)
 	if err != nil {
 		return nil, Refuse(conn, err)
 	}
 	x.me.Track, x.me.Link = peer.Track, peer.Link
 	x.listener = x.me.fresh()
-	if err = WriteFrame(conn, kindHello, x.listener); err != nil {
-		return nil, exchangeError(err)
+	if err = x.write(kindHello, x.listener); err != nil {
+		return nil, err
 	}
 	if _, err = x.verify("dialer"); err != nil {
 		return nil, Refuse(conn, err)
 	}
-	v.Proved()
-	peer.seal = x.key
+	proved()
 	if decide != nil {
 		if err = decide(peer); err != nil {
 			return nil, Refuse(conn, err)
 		}
 	}
-	if err = WriteFrame(conn, kindProof, x.proof("listener", peer.Answer)); err != nil {
-		return nil, exchangeError(err)
-	}
-	return peer, nil
+	return peer, x.write(kindProof, x.proof("listener", peer.Answer))
 }
 
 // fresh returns a hello with a new nonce.
 func (me *Me) fresh() []byte {
-	me.version = Version
-	_, _ = rand.Read(me.nonce[:]) // never fails: crypto/rand ends the program instead
+	copy(me.Magic[:], magic)
+	me.Version = Version
+	_, _ = rand.Read(me.Nonce[:]) // never fails: crypto/rand ends the program instead
 	return me.encode()
 }
 
-// compare returns a refusal if a peer with that hello does not belong to the job.
-func (me *Me) compare(peer *Message) error {
+// judge reads the hello of the other side. It returns a refusal if its process does not belong to the job.
+func (x *exchange) judge(hello []byte) (*Peer, error) {
+	me, peer := &x.me, &Peer{seal: x.code}
+	if err := peer.decode(hello); err != nil {
+		return nil, err
+	}
 	switch {
 	case peer.Driver != me.Driver:
-		return Refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
+		return nil, Refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
 	case peer.Job != me.Job:
-		return Refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
+		return nil, Refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
 	case peer.Size != me.Size:
-		return Refused("it believes in a job of %d processes, this process in %d: give all the same PM2_SIZE", peer.Size, me.Size)
+		return nil, Refused("it believes in a job of %d processes, this process in %d: give all the same PM2_SIZE", peer.Size, me.Size)
 	case peer.Rank >= me.Size:
-		return Refused("it calls itself rank %d in a job of %d: PM2_RANK must be below PM2_SIZE", peer.Rank, me.Size)
+		return nil, Refused("it calls itself rank %d in a job of %d: PM2_RANK must be below PM2_SIZE", peer.Rank, me.Size)
 	case peer.MaxBody == 0 && me.MaxBody != 0:
-		return Refused("it takes no bodies")
+		return nil, Refused("it takes no bodies")
 	}
-	return nil
+	return peer, nil
 }
 
 // proof returns the payload by which a side proves itself: its answer, and a code over that and both hellos which
@@ -146,20 +132,15 @@ func (x *exchange) proof(role string, answer byte) []byte {
 
 // verify reads the proof of the other side and returns the answer in it.
 func (x *exchange) verify(role string) (answer byte, err error) {
-	got, err := ReadFrame(x.conn, kindProof)
+	got, err := x.read(kindProof)
 	if err != nil {
-		return 0, exchangeError(err)
+		return 0, err
 	}
 	if len(got) == 0 || !hmac.Equal(got, x.proof(role, got[0])) {
-		return 0, wrongSecret
+		return 0, Refused("it does not hold the secret of this job: give all processes the same one")
 	}
 	return got[0], nil
 }
-
-var wrongSecret = Refused("it does not hold the secret of this job: give all processes the same one")
-
-// key returns a key for what follows the exchange.
-func (x *exchange) key(label string) []byte { return x.code(label) }
 
 // code returns the HMAC under the secret over the parts and both hellos.
 func (x *exchange) code(label string, parts ...[]byte) []byte {
@@ -176,17 +157,26 @@ func Code(secret []byte, label string, parts ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
+// write writes a frame of the exchange.
+func (x *exchange) write(kind byte, payload []byte) error {
+	return exchangeError(WriteFrame(x.conn, kind, payload))
+}
+
+// read reads a frame of the exchange, which must be of that kind.
+func (x *exchange) read(kind byte) ([]byte, error) {
+	payload, err := ReadFrame(x.conn, kind)
+	return payload, exchangeError(err)
+}
+
 // exchangeError explains the error of a connection on which the peer has stopped in the middle of the exchange.
 func exchangeError(err error) error {
-	var r *Refusal
-	switch {
-	case errors.As(err, &r), errors.Is(err, driver.ErrLack):
+	if _, ok := errors.AsType[*Refusal](err); ok || err == nil {
 		return err
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("it closed the connection before it had named itself: %w; %w", driver.ErrPeerLost, driver.ErrBusy)
 	}
-	var t net.Error
-	if errors.As(err, &t) && t.Timeout() {
+	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
 		return fmt.Errorf("it did not name itself in time: %w", driver.ErrBusy)
 	}
 	return fmt.Errorf("%w: %w", driver.ErrPeerLost, err)

@@ -17,24 +17,17 @@ import (
 )
 
 func me(rank uint32) Me {
-	return Me{
-		Message: Message{Rank: rank, Size: 4, MaxBody: 1000, Driver: "test", Job: "job"},
-		Secret:  []byte("a secret"),
-	}
+	me := Me{Secret: []byte("a secret")}
+	me.Rank, me.Size, me.MaxBody, me.Driver, me.Job = rank, 4, 1000, "test", "job"
+	return me
 }
 
 // outcome is what the two sides of an exchange ended with.
 type outcome struct {
 	dialer, listener       error
 	dialerSaw, listenerSaw *Peer
-	far                    steps
+	proved                 int // how many times the listener was told that the dialer has proved itself
 }
-
-// steps counts what an exchange tells.
-type steps struct{ heard, proved int }
-
-func (st *steps) Heard()  { st.heard++ }
-func (st *steps) Proved() { st.proved++ }
 
 // exchanged runs both sides over an in-memory connection.
 func exchanged(t *testing.T, d, l Me, rank int, check func(*Peer) error) (o outcome) {
@@ -43,7 +36,7 @@ func exchanged(t *testing.T, d, l Me, rank int, check func(*Peer) error) (o outc
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		o.listenerSaw, o.listener = Listener(b, l, &o.far, check)
+		o.listenerSaw, o.listener = Listener(b, l, func() { o.proved++ }, check)
 		_ = b.Close()
 	}()
 	o.dialerSaw, o.dialer = Dialer(a, d, rank)
@@ -88,8 +81,8 @@ func TestExchange(t *testing.T) {
 		o.dialerSaw.Answer != 5 || o.listenerSaw.MaxBody != 1000 || o.listenerSaw.Job != "job" || o.listenerSaw.Driver != "test" {
 		t.Errorf("%+v, %+v", o.dialerSaw, o.listenerSaw)
 	}
-	if o.far != (steps{1, 1}) {
-		t.Errorf("told of the way: %+v", o.far)
+	if o.proved != 1 {
+		t.Errorf("told %d times that the dialer has proved itself", o.proved)
 	}
 }
 
@@ -151,7 +144,7 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("%s: more than a line: %q", side, err)
 				}
 			}
-			if c.check == nil && c.rank == 1 && o.far.proved != 0 {
+			if c.check == nil && c.rank == 1 && o.proved != 0 {
 				t.Error("a stranger is told to have proved itself")
 			}
 		})
@@ -163,7 +156,7 @@ func TestRefusals(t *testing.T) {
 func TestWrongVersion(t *testing.T) {
 	a, b := pipe(t)
 	result := make(chan error, 1)
-	go func() { _, err := Listener(b, me(1), &steps{}, nil); _ = b.Close(); result <- err }()
+	go func() { _, err := Listener(b, me(1), func() {}, nil); _ = b.Close(); result <- err }()
 	next := append([]byte(magic), Version+1, 0, 'x')
 	if err := WriteFrame(a, kindHello, next); err != nil {
 		t.Fatal(err)
@@ -198,7 +191,7 @@ func TestGarbage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := pipe(t)
 			result := make(chan error, 1)
-			go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
+			go func() { _, err := Listener(b, me(1), func() {}, nil); result <- err }()
 			if _, err := a.Write(garbage); err != nil {
 				t.Fatal(err)
 			}
@@ -220,13 +213,13 @@ func TestSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = b.SetDeadline(time.Now().Add(20 * time.Millisecond))
-		var far steps
-		if _, err := Listener(b, me(1), &far, nil); !errors.Is(err, driver.ErrBusy) || !strings.Contains(err.Error(), "in time") || far != (steps{}) {
-			t.Errorf("after %d bytes: %v, %+v", len(begun), err, far)
+		proved := func() { t.Errorf("%d bytes are taken for a proof", len(begun)) }
+		if _, err := Listener(b, me(1), proved, nil); !errors.Is(err, driver.ErrBusy) || !strings.Contains(err.Error(), "in time") {
+			t.Errorf("after %d bytes: %v", len(begun), err)
 		}
 		_ = b.SetDeadline(time.Now().Add(30 * time.Second))
 		_ = a.Close()
-		if _, err := Listener(b, me(1), &steps{}, nil); !errors.Is(err, driver.ErrPeerLost) {
+		if _, err := Listener(b, me(1), func() {}, nil); !errors.Is(err, driver.ErrPeerLost) {
 			t.Errorf("hung up: %v", err)
 		}
 	}
@@ -238,7 +231,7 @@ func TestReplay(t *testing.T) {
 	d := me(3)
 	a, b := pipe(t)
 	result := make(chan error, 1)
-	go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
+	go func() { _, err := Listener(b, me(1), func() {}, nil); result <- err }()
 	hello := d.fresh()
 	if err := WriteFrame(a, kindHello, hello); err != nil {
 		t.Fatal(err)
@@ -256,7 +249,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	a, b = pipe(t)
-	go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
+	go func() { _, err := Listener(b, me(1), func() {}, nil); result <- err }()
 	_ = WriteFrame(a, kindHello, hello)
 	if _, err := ReadFrame(a, kindHello); err != nil {
 		t.Fatal(err)
@@ -296,7 +289,7 @@ func TestReadsNoFurther(t *testing.T) {
 	a, b := pipe(t)
 	result := make(chan error, 1)
 	go func() {
-		_, err := Listener(b, me(1), &steps{}, nil)
+		_, err := Listener(b, me(1), func() {}, nil)
 		result <- err
 	}()
 	if _, err := Dialer(a, me(3), 1); err != nil {
@@ -382,7 +375,7 @@ func FuzzListener(f *testing.F) {
 	f.Add(hello)
 	f.Add(AppendFrame(hello, kindProof, make([]byte, 33)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := Listener(saying{r: bytes.NewReader(b)}, me(1), &steps{}, func(*Peer) error {
+		_, err := Listener(saying{r: bytes.NewReader(b)}, me(1), func() {}, func(*Peer) error {
 			t.Error("a stranger is asked what it wants")
 			return nil
 		})

@@ -2,12 +2,14 @@ package meet
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 )
 
-// MaxFrame is the longest payload of a frame of an exchange, in bytes.
-const MaxFrame = 512
+// Sizes of a frame of an exchange, in bytes.
+const (
+	HeadSize = 5   // kind and length
+	MaxFrame = 512 // the longest payload
+)
 
 // Kinds of frames. A driver that goes on with frames after the proofs numbers its own from KindDriver; those of sealed
 // frames are below them all.
@@ -19,12 +21,6 @@ const (
 	kindBusy    = 0xA5 // likewise, for now
 	KindDriver  = 0xB0
 )
-
-// oldGreeting is what listeners of control connections said first up to version 9. The version follows.
-const oldGreeting = "PM2C"
-
-// HeadSize is the size of kind and length, in bytes.
-const HeadSize = 5
 
 // appendHead appends the head of a frame with n bytes of payload to b.
 func appendHead(b []byte, kind byte, n int) []byte {
@@ -42,9 +38,8 @@ func WriteFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// ReadFrame reads one frame, which must be of that kind, and not one byte more. It reads exactly as many bytes as the
-// frame has, in two reads. A lack in its place is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything
-// else, an ErrRefused.
+// ReadFrame reads one frame, which must be of that kind, in two reads, and not one byte more. Its error is a Refusal if
+// the peer has sent one in its place, or anything else.
 func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -56,9 +51,6 @@ func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 // ReadPayload is ReadFrame for a caller that has read the head.
 func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
-		if string(head[:len(oldGreeting)]) == oldGreeting {
-			return nil, wrongVersion(uint16(head[len(oldGreeting)]))
-		}
 		return nil, Refused("it does not speak our protocol (first bytes %#x)", head)
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
@@ -69,11 +61,8 @@ func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if _, err := io.ReadFull(r, payload); err != nil {
 		return nil, err
 	}
-	switch head[0] {
-	case kindRefusal:
-		return nil, &Refusal{Reason: printable(payload), ByPeer: true}
-	case kindLack, kindBusy:
-		return nil, &lack{errors.New(printable(payload)), true, head[0] == kindBusy}
+	if head[0] != kind {
+		return nil, &Refusal{Reason: printable(payload), ByPeer: true, kind: head[0]}
 	}
 	return payload, nil
 }

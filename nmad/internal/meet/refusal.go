@@ -10,95 +10,72 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Refusal is the error of an exchange in which one process has turned the other away. It is a driver.ErrRefused.
+// Refusal is the error of an exchange that one process has ended: because it has turned the other one away, which is a
+// driver.ErrRefused, or because it cannot make its side of the link. The latter is a driver.ErrLack, and, if the
+// process that lacks something is the peer and lacks it only for now, also a driver.ErrBusy.
 type Refusal struct {
 	Reason string
 	ByPeer bool // the reason is what the peer said
+	kind   byte // of the frame that tells the reason
+	cause  error
 }
 
 func (r *Refusal) Error() string {
-	if r.ByPeer {
+	switch {
+	case r.kind == kindRefusal && r.ByPeer:
 		return fmt.Sprintf("%v by the peer, which says: %s", driver.ErrRefused, r.Reason)
+	case r.kind == kindRefusal:
+		return fmt.Sprintf("%v the peer: %s", driver.ErrRefused, r.Reason)
+	case r.ByPeer:
+		return fmt.Sprintf("the peer %v and says: %s", driver.ErrLack, r.Reason)
 	}
-	return fmt.Sprintf("%v the peer: %s", driver.ErrRefused, r.Reason)
+	return fmt.Sprintf("this process %v: %s", driver.ErrLack, r.Reason)
 }
 
-func (r *Refusal) Unwrap() error { return driver.ErrRefused }
+func (r *Refusal) Unwrap() []error {
+	switch {
+	case r.kind == kindRefusal:
+		return []error{driver.ErrRefused}
+	case r.kind == kindBusy && r.ByPeer:
+		return []error{driver.ErrLack, driver.ErrBusy}
+	case r.ByPeer:
+		return []error{driver.ErrLack}
+	}
+	return []error{driver.ErrLack, r.cause}
+}
 
 // Refused returns the error by which this process turns the peer away. Refuse sends it.
 func Refused(format string, args ...any) error {
-	return &Refusal{Reason: fmt.Sprintf(format, args...)}
-}
-
-// Refuse tells the peer why nothing comes of the connection, if err is of Refused or Lacking. It returns err. The
-// caller closes conn.
-func Refuse(conn net.Conn, err error) error {
-	var r *Refusal
-	var l *lack
-	// The peer may be gone or stuck; err is what counts.
-	switch {
-	case errors.As(err, &r) && !r.ByPeer:
-		_ = WriteFrame(conn, kindRefusal, frameText(r.Reason))
-	case errors.As(err, &l) && !l.byPeer:
-		_ = WriteFrame(conn, l.frame(), frameText(l.cause.Error()))
-	}
-	return err
-}
-
-// frameText cuts a text to the length of a frame.
-func frameText(reason string) []byte { return []byte(reason[:min(len(reason), MaxFrame)]) }
-
-// printable makes text of a stranger safe to print: ASCII only, and not too long.
-func printable(b []byte) string {
-	const most = 300
-	if len(b) > most {
-		b = b[:most]
-	}
-	out := make([]byte, len(b))
-	for i, c := range b {
-		if c < ' ' || c > '~' {
-			c = '?'
-		}
-		out[i] = c
-	}
-	return string(out)
-}
-
-// lack is the error of an exchange in which one of the processes cannot make its side of the link. It is a
-// driver.ErrLack, and also a driver.ErrBusy if the peer's lack is temporary.
-type lack struct {
-	cause     error
-	byPeer    bool // the cause is what the peer has said
-	temporary bool // it lacks something only for now
+	return &Refusal{Reason: fmt.Sprintf(format, args...), kind: kindRefusal}
 }
 
 // Lacking returns the error of this process when err keeps it from making its side of a link. Refuse sends it.
 func Lacking(err error) error {
-	l := &lack{cause: kernel.Explain(err)}
+	r := &Refusal{kind: kindLack, cause: kernel.Explain(err)}
+	r.Reason = r.cause.Error()
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS} {
-		l.temporary = l.temporary || errors.Is(err, short)
+		if errors.Is(err, short) {
+			r.kind = kindBusy
+		}
 	}
-	return l
+	return r
 }
 
-func (l *lack) Error() string {
-	if l.byPeer {
-		return fmt.Sprintf("the peer %v and says: %v", driver.ErrLack, l.cause)
+// Refuse tells the peer err if it is of Refused or Lacking, and returns err. The caller closes conn.
+func Refuse(conn net.Conn, err error) error {
+	if r, ok := errors.AsType[*Refusal](err); ok && !r.ByPeer {
+		_ = WriteFrame(conn, r.kind, []byte(r.Reason[:min(len(r.Reason), MaxFrame)])) // the peer may be gone; err counts
 	}
-	return fmt.Sprintf("this process %v: %v", driver.ErrLack, l.cause)
+	return err
 }
 
-func (l *lack) Unwrap() []error {
-	if l.byPeer && l.temporary {
-		return []error{driver.ErrLack, driver.ErrBusy, l.cause}
+// printable makes text of a stranger safe to print: ASCII only, and not too long.
+func printable(b []byte) string {
+	out := append([]byte(nil), b[:min(len(b), 300)]...)
+	for i, c := range out {
+		if c < ' ' || c > '~' {
+			out[i] = '?'
+		}
 	}
-	return []error{driver.ErrLack, l.cause}
-}
-
-// frame returns the kind of the frame that tells the peer.
-func (l *lack) frame() (kind byte) {
-	if l.temporary {
-		return kindBusy
-	}
-	return kindLack
+	return string(out)
 }

@@ -20,9 +20,7 @@ const (
 	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not
 	// run, or gets many long frames at once.
 	sendLimit = 10 * time.Millisecond
-	// firstRoomPause and lastRoomPause are the pauses between two looks whether the peer has room again.
-	firstRoomPause = time.Millisecond
-	lastRoomPause  = 100 * time.Millisecond
+	roomPause = 20 * time.Millisecond // between two looks of flush whether the peer has room again
 	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each
 	// rank once, and a long frame.
 	maxBacklog = 16 << 20
@@ -31,11 +29,8 @@ const (
 // ErrFrame is wrapped by the errors of sealed frames that break the protocol.
 var ErrFrame = errors.New("malformed control frame")
 
-// errBacklog ends a connection whose peer takes nothing.
-var errBacklog = fmt.Errorf("the other side has not taken %d bytes", maxBacklog)
-
-// Sealed is a connection after the exchange. It carries frames that are authentic and in order. Recv has one
-// caller at a time, Send any number.
+// Sealed is a connection after the exchange, for authentic frames in order. Any number of goroutines may call Send, one
+// at a time Recv.
 type Sealed struct {
 	Conn net.Conn
 	Room func() int // how many bytes may be written now; the rest waits here until there is room. nil: any number. Set before the first Send
@@ -82,7 +77,7 @@ func (w *Sealed) Send(kind byte, payload []byte) error {
 	w.outCount++
 	if w.flushing {
 		if len(w.unsent) > maxBacklog {
-			w.err = errBacklog
+			w.err = fmt.Errorf("the other side has not taken %d bytes", maxBacklog)
 			return w.err
 		}
 		w.unsent = append(w.unsent, b...)
@@ -131,29 +126,22 @@ func (w *Sealed) flush() {
 
 // write writes b, as there is room. It blocks; the owner ends it by closing Conn.
 func (w *Sealed) write(b []byte) error {
-	pause := firstRoomPause
 	for len(b) > 0 {
 		n := w.room(len(b))
 		if n == 0 {
-			time.Sleep(pause)
-			pause = min(2*pause, lastRoomPause)
+			time.Sleep(roomPause)
 			continue
 		}
 		if _, err := w.Conn.Write(b[:n]); err != nil {
 			return err
 		}
-		b, pause = b[n:], firstRoomPause
+		b = b[n:]
 	}
 	return nil
 }
 
-// Flush blocks until all that was sent has been written, or the connection has ended.
-func (w *Sealed) Flush() {
-	w.mu.Lock() // what is being sent now counts
-	wait := w.flusher.Wait
-	w.mu.Unlock()
-	wait()
-}
+// Flush blocks until all that Send has returned for has been written, or the connection has ended.
+func (w *Sealed) Flush() { w.flusher.Wait() }
 
 // Recv reads one frame. most returns how many bytes the payload of a kind may have; -1: there is no such kind. The
 // frame is authentic; the caller judges whether it comes at the right time.

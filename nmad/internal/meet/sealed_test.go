@@ -21,7 +21,7 @@ func (rc *recorded) SetWriteDeadline(time.Time) error { return nil }
 // sealer is what both sides of an exchange have found out.
 func sealer() *Peer {
 	x := exchange{me: me(1), dialer: []byte("a"), listener: []byte("b")}
-	return &Peer{seal: x.key}
+	return &Peer{seal: x.code}
 }
 
 // most bounds the frames of the tests.

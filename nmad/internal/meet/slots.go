@@ -1,8 +1,9 @@
 package meet
 
 import (
-	"container/list"
+	"cmp"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,15 +12,13 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// slots bound how many connections may be in an exchange without having proved that they belong to the job. Safe
-// for concurrent use.
+// slots bound how many connections may be in an exchange that has proved nothing yet. Safe for concurrent use.
 type slots struct {
 	max   int           // 0: maxSlots decides
 	freed chan struct{} // receives when a slot becomes free; room for one
 
-	mu       sync.Mutex     // guards what follows, and Incoming.slot
-	taken    list.List      // connections (*Incoming), in the order of their arrival
-	byOrigin map[origin]int // how many of these come from each
+	mu    sync.Mutex  // guards taken
+	taken []*Incoming // the connections that have a slot, in the order of their arrival
 }
 
 // Incoming is an accepted connection while its exchange is under way.
@@ -28,9 +27,8 @@ type Incoming struct {
 	conn     net.Conn
 	from     origin
 	since    time.Time    // when it was accepted
-	limit    *limit.Limit // of the hello, then of the rest of the exchange
-
-	slot *list.Element // nil: it has none any more; guarded by slots.mu
+	limit    *limit.Limit // of the exchange
+	release  func() bool  // detaches the connection from Acceptor.Stop; false: Stop has ended the exchange
 }
 
 // origin is where a connection comes from: an address without its port, at one acceptor.
@@ -39,26 +37,19 @@ type origin struct {
 	address  string
 }
 
-func newSlots(most int) *slots {
-	return &slots{max: most, freed: make(chan struct{}, 1), byOrigin: map[origin]int{}}
-}
+func newSlots(most int) *slots { return &slots{max: most, freed: make(chan struct{}, 1)} }
 
 // allSlots are those of all acceptors of this process.
 var allSlots = newSlots(0)
 
-// take gives v a slot. False: all are taken.
+// take gives v a slot. It returns false if all are taken.
 func (s *slots) take(v *Incoming) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	most := s.max
-	if most == 0 {
-		most = maxSlots()
-	}
-	if s.taken.Len() >= most {
+	if len(s.taken) >= cmp.Or(s.max, maxSlots()) {
 		return false
 	}
-	v.slot = s.taken.PushBack(v)
-	s.byOrigin[v.from]++
+	s.taken = append(s.taken, v)
 	return true
 }
 
@@ -66,60 +57,44 @@ func (s *slots) take(v *Incoming) bool {
 func (s *slots) free(v *Incoming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(v)
+	s.freeAt(slices.Index(s.taken, v))
 }
 
-// drop is free for a caller that holds mu.
-func (s *slots) drop(v *Incoming) {
-	if v.slot == nil {
+// freeAt frees the slot taken[i]; with i below 0 it does nothing. The caller holds mu.
+func (s *slots) freeAt(i int) {
+	if i < 0 {
 		return
 	}
-	s.taken.Remove(v.slot)
-	v.slot = nil
-	if s.byOrigin[v.from]--; s.byOrigin[v.from] == 0 {
-		delete(s.byOrigin, v.from)
-	}
+	s.taken = slices.Delete(s.taken, i, i+1)
 	select {
 	case s.freed <- struct{}{}:
 	default:
 	}
 }
 
-// evict ends the exchange of one connection and frees its slot, if one has had its slot for that long: of the
-// origin with the most slots, the oldest connection. False: there is none.
+// evict ends one exchange and frees its slot: of the origin with the most slots, the oldest connection. It returns
+// false if that one has not had its slot for as long as after, or if no slot is taken.
 func (s *slots) evict(after time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	most := 0
-	for _, n := range s.byOrigin {
-		most = max(most, n)
+	held, most := map[origin]int{}, 0
+	for _, v := range s.taken {
+		held[v.from]++
+		most = max(most, held[v.from])
 	}
-	for e := s.taken.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*Incoming)
-		if time.Since(v.since) < after {
-			return false
-		}
-		if s.byOrigin[v.from] == most {
-			s.drop(v)
-			_ = v.conn.SetDeadline(limit.Past)
-			return true
-		}
+	i := slices.IndexFunc(s.taken, func(v *Incoming) bool { return held[v.from] == most })
+	if i < 0 || time.Since(s.taken[i].since) < after {
+		return false
 	}
-	return false
+	_ = s.taken[i].conn.SetDeadline(limit.Past)
+	s.freeAt(i)
+	return true
 }
 
-// Bounds on how many connections have a slot at once; more wait in the kernel's queue.
-const (
-	minSlots = 64
-	slotsCap = 4096
-)
-
-// maxSlots returns how many unproven connections this process may have at once: half of its limit of descriptors,
-// within bounds.
+// maxSlots returns how many connections of this process may have a slot at once: half of its limit of descriptors, but
+// at least 64 and at most 4096. More wait in the kernel's queue.
 func maxSlots() int {
 	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		return minSlots
-	}
-	return int(min(max(l.Cur/2, minSlots), slotsCap))
+	_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &l) // without an answer l is 0
+	return int(min(max(l.Cur/2, 64), 4096))
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
@@ -20,7 +18,8 @@ func FileName(pid int) string { return prefix() + strconv.Itoa(pid) + ":" }
 
 func prefix() string { return "pm2-" + strings.Trim(kernel.Space("pid"), "pid:[]") + "-" }
 
-// FileOwner is the process to which a file of that name belongs; false: to none of the caller's name space.
+// FileOwner returns the process to which a file of that name belongs. ok is false if it belongs to none of the caller's
+// name space.
 func FileOwner(name string) (pid int, ok bool) {
 	rest, ours := strings.CutPrefix(name, prefix())
 	number, _, whole := strings.Cut(rest, ":")
@@ -36,15 +35,4 @@ func RemoveFiles() {
 			_ = os.Remove(file) // another caller may have
 		}
 	}
-}
-
-// ended reports whether a process has ended, whether its parent has waited for it or not.
-func ended(pid int) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return err == unix.ESRCH
-	}
-	defer unix.Close(fd)
-	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-	return n == 1
 }

@@ -29,23 +29,18 @@ type Card struct {
 	Standby string // host:port at which processes connect that have lost their parent; empty: this process never becomes root. Join fills it in
 }
 
-// MaxCPUs is how long Card.CPUs may be, in bytes.
-const MaxCPUs = 255
-
-// MaxName is how long Card.Name may be, in bytes: as long as kernels have it.
-const MaxName = 64
-
-// Longest other strings of a card, in bytes.
+// Bounds of a card.
 const (
-	maxHost   = 255
-	maxDriver = 63
-	maxAddr   = 1023
+	MaxCPUs  = 255 // bytes of Card.CPUs
+	MaxName  = 64  // bytes of Card.Name, as long as kernels have it
+	MaxRails = 8
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxName + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxHost   = 255  // bytes of Card.Host
+	maxDriver = 63   // bytes of Rail.Driver
+	maxAddr   = 1023 // bytes of Card.Standby and of Rail.Addr
+
+	maxCard = 16 << 10 // bytes of an encoded card; no card has as many
 )
-
-// MaxRails is how many rails a card has at most.
-const MaxRails = 8
 
 // Rail is one of the networks by which a process can be reached.
 type Rail struct {
@@ -67,21 +62,9 @@ var errCard = errors.New("malformed card")
 
 // check refuses a card that the others would not read.
 func (c *Card) check() error {
-	type bound struct {
-		what    string
-		n, most int
-	}
-	bounds := []bound{
-		{"host identity", len(c.Host), maxHost}, {"name of the host", len(c.Name), MaxName}, {"list of processors", len(c.CPUs), MaxCPUs},
-		{"list of rails", len(c.Rails), MaxRails},
-	}
-	for _, r := range c.Rails {
-		bounds = append(bounds, bound{"driver name", len(r.Driver), maxDriver}, bound{"driver address", len(r.Addr), maxAddr})
-	}
-	for _, b := range bounds {
-		if b.n > b.most {
-			return fmt.Errorf("%w: the length of the %s is %d, at most %d", errCard, b.what, b.n, b.most)
-		}
+	x := coder{writing: true}
+	if c.code(&x); x.err != nil {
+		return fmt.Errorf("%w: %w", errCard, x.err)
 	}
 	return nil
 }
@@ -105,7 +88,10 @@ func (c *Card) code(x *coder) {
 	c.CPUs = x.string(c.CPUs, MaxCPUs)
 	c.Standby = x.string(c.Standby, maxAddr)
 	rails := x.u32(uint32(len(c.Rails)))
-	if x.failed = x.failed || lazy > 1 || rails > MaxRails; x.failed {
+	if x.err == nil && (lazy > 1 || rails > MaxRails) {
+		x.err = fmt.Errorf("%d rails, at most %d, and %d for whether links are made late", rails, MaxRails, lazy)
+	}
+	if x.err != nil {
 		return
 	}
 	if !x.writing && rails > 0 {
@@ -117,23 +103,14 @@ func (c *Card) code(x *coder) {
 	}
 }
 
-// appendTable appends the encoded cards to b.
-func appendTable(b []byte, cards []Card) []byte {
-	x := coder{b: b, writing: true}
+// encodeCards returns the payload that has these cards.
+func encodeCards(cards []Card) []byte {
+	x := coder{writing: true}
 	x.u32(uint32(len(cards)))
 	for i := range cards {
 		cards[i].code(&x)
 	}
 	return x.b
-}
-
-// parseTable reads a table of exactly size cards, in order of their ranks.
-func parseTable(b []byte, size int) ([]Card, error) {
-	ranks := make([]int, size)
-	for i := range ranks {
-		ranks[i] = i
-	}
-	return parseCards(b, ranks)
 }
 
 // parseCards reads the cards of exactly those ranks, in their order.
@@ -144,11 +121,11 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		if cards[i].code(&x); x.failed {
-			return nil, errCard
+		if cards[i].code(&x); x.err == nil && cards[i].Rank != ranks[i] {
+			x.err = fmt.Errorf("rank %d in the place of rank %d", cards[i].Rank, ranks[i])
 		}
-		if cards[i].Rank != ranks[i] {
-			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
+		if x.err != nil {
+			return nil, fmt.Errorf("%w: %w", errCard, x.err)
 		}
 	}
 	if !x.done() {

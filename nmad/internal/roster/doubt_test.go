@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
@@ -41,8 +42,8 @@ func (p *testJob) only(rank int, gone ...int) {
 // TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do
 // not lose each other.
 func TestParentLags(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for silences, for seconds")
+	if !effort.Long() {
+		t.Skip("it waits for silence after silence: with -long")
 	}
 	p, all := doubting(t, 5, nil)
 	defer leave(all)
@@ -119,8 +120,8 @@ func TestTakenForLost(t *testing.T) {
 
 // TestLeaderLags: a leader says nothing; it is lost, and the ranks of its host go on as members of the root.
 func TestLeaderLags(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for silences, for seconds")
+	if !effort.Long() {
+		t.Skip("it waits for silence after silence: with -long")
 	}
 	p, all := doubting(t, 6, []int{0, 1, 1, 1, 2, 2})
 	defer leave(all)

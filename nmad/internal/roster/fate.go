@@ -19,19 +19,17 @@ type Event struct {
 	LinksOnly bool   // it passed the news of others on, and no process takes its place: from here on the deaths of some show on links only
 }
 
-// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to
-// know: by a frame of a member or the parent (from is that connection; nil: in another way), by the end or the
-// silence of a connection, by a probe, by a search. It tells the members, a member that is lost itself included;
-// it tells the parent of the ranks that this process leads; and it has the program told when mu is released. If
-// the rank was gone before nothing happens. The caller holds mu.
+// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to know: by
+// a frame of a member or the parent (from is that connection; nil: in another way), by the end or the silence of a
+// connection, by a probe, by a search. It tells the members, a member that is lost itself included, and the parent of
+// the ranks that this process leads; release then tells the program. If the rank was gone before, nothing happens. The
+// caller holds mu.
 func (r *Roster) depart(e Event, from *wire) {
-	if e.Rank == r.cfg.Rank || r.gone[e.Rank] != 0 {
+	if e.Rank == r.cfg.Rank || r.gone[e.Rank].Kind != 0 {
 		return
 	}
-	r.gone[e.Rank] = e.Kind
-	if e.Kind == Died {
-		r.reasons[e.Rank] = e.Reason
-	}
+	e.LinksOnly = r.tree.relays[e.Rank] && r.cards[r.cfg.Rank].Standby == ""
+	r.gone[e.Rank] = e
 	delete(r.missing, e.Rank)
 	r.sendFate(e.Rank, func(k frameKind, payload []byte) {
 		r.toAll(k, payload, from)
@@ -39,18 +37,16 @@ func (r *Roster) depart(e Event, from *wire) {
 			r.parentWire.send(k, payload)
 		}
 	})
-	e.LinksOnly = r.tree.relays[e.Rank] && r.cards[r.cfg.Rank].Standby == ""
 	r.events = append(r.events, e)
 }
 
-// sendFate sends, by say, the frame that tells how a rank has gone; nothing if the rank is there. The caller holds
-// mu.
-func (r *Roster) sendFate(rank int, say func(frameKind, []byte)) {
-	switch r.gone[rank] {
+// sendFate sends, by send, the frame that tells how a rank has gone; nothing if the rank is there. The caller holds mu.
+func (r *Roster) sendFate(rank int, send func(frameKind, []byte)) {
+	switch e := r.gone[rank]; e.Kind {
 	case Left:
-		say(kindLeave, encodeRanks(rank))
+		send(kindLeave, encodeRanks(rank))
 	case Died:
-		say(kindDead, notice(rank, r.reasons[rank]))
+		send(kindDead, notice(rank, e.Reason))
 	}
 }
 
@@ -64,9 +60,6 @@ func (r *Roster) lockAndDepart(e Event) {
 // exclude notes that the others have taken this process for lost. To it all others are lost, and its members look
 // for another parent. The caller holds mu.
 func (r *Roster) exclude(reason string) {
-	if r.state == excluded {
-		return
-	}
 	r.state = excluded
 	r.toAll(kindQuit, nil, nil)
 	for _, m := range r.members {
@@ -93,11 +86,4 @@ func (r *Roster) release() {
 			r.cfg.Notify(e)
 		}
 	}
-}
-
-// departed reports whether a rank is gone.
-func (r *Roster) departed(rank int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.gone[rank] != 0
 }

@@ -3,6 +3,7 @@ package roster
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
 	"sync/atomic"
 
@@ -27,11 +28,7 @@ const (
 
 const maxReason = 512
 
-// errFrame is wrapped by the errors of frames that break the protocol.
-var errFrame = meet.ErrFrame
-
-// maxPayload returns the largest payload, in bytes, of a frame of kind k in a job of that size; -1 if there is no
-// such kind.
+// maxPayload returns the largest payload of a frame of kind k, in bytes; -1 if there is no such kind.
 func maxPayload(k frameKind, size int) int {
 	switch k {
 	case kindReady, kindGo, kindBeat, kindQuit:
@@ -51,14 +48,15 @@ func maxPayload(k frameKind, size int) int {
 // wire is a control connection.
 type wire struct {
 	*meet.Sealed
+	rank  int           // of the process at the other end
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
 }
 
-// newWire makes the control connection of conn, over which the exchange has found peer. dialed: this process has
-// dialed.
-func newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
-	w := &wire{Sealed: peer.Seal(conn, dialed)}
+// newWire goes on with conn after the exchange with peer. dialed says which side has dialed: true if this process has.
+func (r *Roster) newWire(conn net.Conn, peer *meet.Peer, dialed bool) *wire {
+	w := &wire{Sealed: peer.Seal(conn, dialed), rank: int(peer.Rank)}
 	w.Room = windowRoom(conn)
+	w.heard.Store(r.ticks.Load())
 	return w
 }
 
@@ -86,7 +84,7 @@ func parseNotice(b []byte, size int) (rank int, reason string, err error) {
 	n := x.u32(0)
 	reason = x.string("", maxReason)
 	if !x.done() || int64(n) >= int64(size) {
-		return 0, "", fmt.Errorf("%w: a notice about rank %d", errFrame, n)
+		return 0, "", fmt.Errorf("%w: a notice about rank %d", meet.ErrFrame, n)
 	}
 	return int(n), reason, nil
 }
@@ -103,30 +101,35 @@ func encodeRanks(ranks ...int) []byte {
 func parseRanks(b []byte, size int) (ranks []int, err error) {
 	for x := (coder{b: b}); !x.done(); {
 		n := int(x.u32(0))
-		if x.failed || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
-			return nil, fmt.Errorf("%w: %d bytes of ranks", errFrame, len(b))
+		if x.err != nil || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
+			return nil, fmt.Errorf("%w: %d bytes of ranks", meet.ErrFrame, len(b))
 		}
 		ranks = append(ranks, n)
 	}
 	return ranks, nil
 }
 
-// parseLeave reads the rank of a frame that says which process leaves.
-func parseLeave(b []byte, size int) (int, error) {
+// parseEvent reads which rank has gone, of a LEAVE or DEAD frame.
+func parseEvent(k frameKind, b []byte, size int) (e Event, err error) {
+	if k == kindDead {
+		e.Kind = Died
+		e.Rank, e.Reason, err = parseNotice(b, size)
+		return e, err
+	}
 	ranks, err := parseRanks(b, size)
 	if err != nil || len(ranks) != 1 {
-		return 0, fmt.Errorf("%w: %d bytes say which rank leaves", errFrame, len(b))
+		return e, fmt.Errorf("%w: %d bytes say which rank leaves", meet.ErrFrame, len(b))
 	}
-	return ranks[0], nil
+	return Event{Rank: ranks[0], Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", ranks[0])}, nil
 }
 
 // coder reads values off a slice, or appends them to it, so that the order of the values stands in the code once.
-// Each method gets the value to write and returns the value written or read. When bytes are missing the coder
-// fails, and returns zeros from then on, so a caller checks once, at the end.
+// Each method gets the value to write and returns the value written or read. After an error the coder returns zeros, so
+// a caller checks once, at the end.
 type coder struct {
 	b       []byte // to read from; or what was written
 	writing bool   // it writes
-	failed  bool   // bytes were missing
+	err     error  // bytes were missing, or a string is too long
 }
 
 // next returns the next n bytes, to read or to write.
@@ -135,7 +138,10 @@ func (x *coder) next(n int) (b []byte) {
 		x.b = append(x.b, make([]byte, n)...)
 		return x.b[len(x.b)-n:]
 	}
-	if x.failed = x.failed || len(x.b) < n; x.failed {
+	if x.err == nil && len(x.b) < n {
+		x.err = io.ErrUnexpectedEOF
+	}
+	if x.err != nil {
 		return make([]byte, n)
 	}
 	b, x.b = x.b[:n], x.b[n:]
@@ -160,18 +166,23 @@ func (x *coder) u64(v uint64) uint64 {
 
 // string reads or writes a string of at most limit bytes. Its length stands before it, in two bytes.
 func (x *coder) string(s string, limit int) string {
-	b := x.next(2)
+	b, n := x.next(2), len(s)
 	if x.writing {
-		binary.LittleEndian.PutUint16(b, uint16(len(s)))
-		copy(x.next(len(s)), s)
-		return s
+		binary.LittleEndian.PutUint16(b, uint16(n))
+	} else {
+		n = int(binary.LittleEndian.Uint16(b))
 	}
-	n := int(binary.LittleEndian.Uint16(b))
-	if x.failed = x.failed || n > limit; x.failed {
+	if n > limit && x.err == nil {
+		x.err = fmt.Errorf("a string of %d bytes, at most %d are allowed: %.40q...", n, limit, s)
+	}
+	if x.err != nil {
 		return ""
 	}
-	return string(x.next(n))
+	if b = x.next(n); x.writing {
+		copy(b, s)
+	}
+	return string(b)
 }
 
 // done reports whether all bytes were read, and none was missing.
-func (x *coder) done() bool { return !x.failed && len(x.b) == 0 }
+func (x *coder) done() bool { return x.err == nil && len(x.b) == 0 }

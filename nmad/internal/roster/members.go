@@ -13,7 +13,6 @@ import (
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
@@ -22,25 +21,18 @@ import (
 // member is a process that is connected to this one, its parent. Roster.mu guards the fields.
 type member struct {
 	rank        int
-	subtree     []int        // the ranks for which it speaks, itself first
-	wire        *wire        // nil: its exchange is not over
-	cardLimit   *limit.Limit // until its cards must be here
-	reconnected bool         // it has connected after GO: another parent has its cards
-	reported    bool         // it has said for which ranks it speaks: before that it may have given up this attempt
-	hasCards    bool         // the cards of its subtree are in
-	isReady     bool         // its subtree is ready
-	hasLeft     bool         // it has closed its session
-	hasQuit     bool         // it looks for another parent
-	dropped     bool         // nothing is sent to it, and the end of its connection means nothing
+	subtree     []int // the ranks for which it speaks, itself first
+	wire        *wire // nil: its exchange is not over
+	reached     phase // how far its subtree is: with linking its cards are in, with running it is ready
+	reconnected bool  // it has connected after GO: another parent has its cards
+	reported    bool  // it has said for which ranks it speaks: before that it may have given up this attempt
+	hasLeft     bool  // it has closed its session
+	hasQuit     bool  // it looks for another parent
+	dropped     bool  // nothing is sent to it, and the end of its connection means nothing
 }
 
-// endLimit ends the time limit for the member's cards. The caller holds Roster.mu.
-func (m *member) endLimit() {
-	m.cardLimit.Stop()
-	_ = m.wire.Conn.SetDeadline(time.Time{})
-}
-
-// admission is the answer of a listener to a dialer that has proved that it belongs to the job.
+// admission is the answer of a listener to a dialer that has proved that it belongs to the job. All but welcome are
+// errors that wrap driver.ErrRefused.
 type admission byte
 
 const (
@@ -53,87 +45,80 @@ const (
 	notYet                  // the job runs, and this process looks for a parent itself
 )
 
-func (a admission) String() string {
-	switch a {
-	case welcome:
-		return "welcome"
-	case rankTaken:
-		return "another process has this rank already: give each its own PM2_RANK"
-	case alreadyClosed:
-		return "the job is complete already: another process may have this rank"
-	case wrongPlace:
-		return "this rank has its place at another process: the processes of the job do not agree on which hosts they are"
-	case takenForLost:
-		return "the others have taken this process for lost"
-	case elsewhere:
-		return "an earlier process keeps the list"
-	case notYet:
-		return "which process keeps the list is not settled yet"
+func (a admission) Error() string {
+	texts := [...]string{
+		rankTaken:     "another process has this rank already: give each its own PM2_RANK",
+		alreadyClosed: "the job is complete already: another process may have this rank",
+		wrongPlace:    "this rank has its place at another process: the processes of the job do not agree on which hosts they are",
+		takenForLost:  "the others have taken this process for lost",
+		elsewhere:     "an earlier process keeps the list",
+		notYet:        "which process keeps the list is not settled yet",
 	}
-	return fmt.Sprintf("answer %d", byte(a))
+	if int(a) < len(texts) {
+		return fmt.Sprintf("%v: %s", driver.ErrRefused, texts[a])
+	}
+	return fmt.Sprintf("%v: answer %d", driver.ErrRefused, byte(a))
 }
 
-// declined is the error of a dialer that was not admitted. It is a driver.ErrRefused.
-type declined struct{ answer admission }
+func (admission) Unwrap() error { return driver.ErrRefused }
 
-func (d declined) Error() string { return fmt.Sprintf("%v: %v", driver.ErrRefused, d.answer) }
-func (declined) Unwrap() error   { return driver.ErrRefused }
-
-// me describes this process for an exchange. again: the job runs, and this process has lost its parent.
+// me describes this process for an exchange. again is true if the job runs and this process has lost its parent.
 func (r *Roster) me(again bool) meet.Me {
-	me := meet.Me{
-		Message: meet.Message{Rank: uint32(r.cfg.Rank), Size: uint32(r.cfg.Size), Driver: "control"},
-		Secret:  r.cfg.Secret,
-	}
+	me := meet.Me{Secret: r.cfg.Secret}
+	me.Rank, me.Size, me.Driver = uint32(r.cfg.Rank), uint32(r.cfg.Size), "control"
 	if again {
 		me.Track = 1
 	}
 	return me
 }
 
-// listenRendezvous opens the rendezvous address of rank 0.
-func (r *Roster) listenRendezvous() (err error) {
-	l := r.cfg.Listener
-	if l == nil {
-		if l, err = kernel.Listen("tcp", r.cfg.Addr); err != nil {
-			return fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", r.cfg.Addr, err)
+// listen opens the listener for the members of the start: at rank 0 at the rendezvous address, at a leader at the Unix
+// socket of its host.
+func (r *Roster) listen() (err error) {
+	l, addr := r.cfg.Listener, r.address(r.cfg.Rank)
+	if r.cfg.Rank > 0 {
+		if l, err = kernel.Listen("unix", addr); err != nil {
+			return fmt.Errorf("listen for the other processes of this host at %s: %w", addr, err)
+		}
+	} else if l == nil {
+		if l, err = kernel.Listen("tcp", addr); err != nil {
+			return fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", addr, err)
 		}
 	}
-	r.cardAcceptor = r.accept()
-	if r.wantsStandby(l.Addr()) {
-		r.standby, r.cards[0].Standby = r.cardAcceptor, l.Addr().String() // the others know it by the rendezvous address
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accept(l)
+	if r.cfg.Rank == 0 && r.wantsStandby(l.Addr()) {
+		r.cards[0].Standby = l.Addr().String() // the others know it by the rendezvous address
 	}
-	r.cardAcceptor.Listen(l)
 	return nil
 }
 
-// listenForHost opens the Unix socket at which a leader waits for the ranks of its host.
-func (r *Roster) listenForHost() error {
-	name := leaderSocket(r.cfg.Secret, r.cfg.Rank)
-	l, err := kernel.Listen("unix", name)
-	if err != nil {
-		return fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
+// address returns where a process with members listens for them at the start of the job.
+func (r *Roster) address(rank int) string {
+	if rank == 0 {
+		return r.cfg.Addr
 	}
-	r.cardAcceptor = r.accept()
-	r.cardAcceptor.Listen(l)
-	return nil
+	return leaderSocket(r.cfg.Secret, rank)
 }
 
-// accept returns a new acceptor for members.
-func (r *Roster) accept() *meet.Acceptor {
-	return &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
+// accept starts to accept members at l. The caller holds mu, for which the first of them wait.
+func (r *Roster) accept(l net.Listener) {
+	a := &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
+	r.acceptors = append(r.acceptors, a)
+	a.Listen(l)
 }
 
 // greet runs the exchange with a process that has connected. If that becomes a member, a goroutine reads from it.
 func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	r.keepAlive(conn)
 	m := &member{}
-	peer, err := meet.Listener(conn, r.me(false), v, func(p *meet.Peer) error {
+	peer, err := meet.Listener(conn, r.me(false), v.Proved, func(p *meet.Peer) error {
 		p.Answer = byte(r.admit(m, int(p.Rank), p.Track == 1))
 		return nil
 	})
-	if err == nil && peer.Answer != byte(welcome) {
-		err = declined{admission(peer.Answer)}
+	if err == nil && admission(peer.Answer) != welcome {
+		err = admission(peer.Answer)
 	}
 	if !v.Over() && err == nil {
 		err = net.ErrClosed
@@ -141,18 +126,13 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	if err != nil {
 		_ = conn.Close()
 		if m.subtree != nil { // admitted, but gone before it heard of it
-			r.admissionFailed(m, err)
+			r.memberEnded(m, err)
 		}
 		return err
 	}
 	r.mu.Lock()
 	defer r.release()
-	m.wire = newWire(conn, peer, false)
-	m.wire.heard.Store(r.ticks.Load())
-	m.cardLimit = limit.Bound(conn, r.cfg.Handshake) // its card comes at once,
-	if m.reconnected || len(m.subtree) > 1 {         // that of a subtree when all of it is there
-		m.endLimit()
-	}
+	m.wire = r.newWire(conn, peer, false)
 	if m.reconnected { // its last parent may not have sent all of that
 		for rank := range r.gone {
 			if rank != m.rank {
@@ -166,22 +146,12 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	if m.dropped || r.phase == failed {
 		_ = conn.Close()
 	}
-	r.serving.Go(func() { r.serve(m) })
+	r.serving.Go(func() {
+		r.memberEnded(m, r.read(m.wire, m))
+		_ = m.wire.Conn.Close()
+		m.wire.Flush() // its goroutine
+	})
 	return nil
-}
-
-// admissionFailed handles the end of a connection whose process was admitted and may not know it. If the
-// connection ran out of time, or lost its slot to another one, the process comes again, so its rank becomes free.
-func (r *Roster) admissionFailed(m *member, err error) {
-	if !m.reconnected && errors.Is(err, driver.ErrBusy) {
-		r.mu.Lock()
-		defer r.release()
-		if r.phase == gathering {
-			delete(r.members, m.rank)
-			return
-		}
-	}
-	r.memberEnded(m, err)
 }
 
 // admit decides about a dialer that has proved itself: it becomes m if its rank is free.
@@ -211,7 +181,7 @@ func (r *Roster) readmit(m *member, rank int) admission {
 	switch {
 	case rank == r.cfg.Rank:
 		return rankTaken
-	case r.gone[rank] != 0:
+	case r.gone[rank].Kind != 0:
 		return takenForLost
 	case r.state == searching, r.phase == failed:
 		return notYet
@@ -219,7 +189,7 @@ func (r *Roster) readmit(m *member, rank int) admission {
 		return elsewhere
 	}
 	old := r.members[rank]
-	m.rank, m.subtree, m.reconnected, m.hasCards = rank, []int{rank}, true, true
+	m.rank, m.subtree, m.reconnected, m.reached = rank, []int{rank}, true, running
 	r.members[rank] = m
 	delete(r.missing, rank)
 	if old != nil {
@@ -232,88 +202,91 @@ func (r *Roster) readmit(m *member, rank int) admission {
 	return welcome
 }
 
-// serve reads from a member until the connection ends.
-func (r *Roster) serve(m *member) {
+// read takes the frames of a connection, from member m or, if that is nil, from the parent, until the connection ends
+// or a frame breaks the protocol. It returns why.
+func (r *Roster) read(w *wire, m *member) error {
 	for {
-		k, payload, err := m.wire.recv(r.cfg.Size)
+		k, payload, err := w.recv(r.cfg.Size)
 		if err == nil {
-			err = r.takeFromMember(m, k, payload)
+			r.mu.Lock()
+			err = r.take(w, m, k, payload)
+			r.release()
 		}
-		m.wire.heard.Store(r.ticks.Load())
+		w.heard.Store(r.ticks.Load())
 		if err != nil {
-			r.memberEnded(m, err)
-			_ = m.wire.Conn.Close()
-			m.wire.Flush() // its goroutine
-			return
+			return err
 		}
 	}
 }
 
-// errQuit ends the reading from a member that looks for another parent, and from a parent that gives up its
-// members.
-var errQuit = errors.New("it keeps the list no more")
+var (
+	// errQuit ends the reading from a member that looks for another parent, and from a parent that gives up its members.
+	errQuit = errors.New("it keeps the list no more")
+	// errParentGone ends the reading from a parent that has ended the membership by a frame.
+	errParentGone = errors.New("it has ended this connection")
+)
 
-// takeFromMember handles a frame from a member. An error ends the connection.
-func (r *Roster) takeFromMember(m *member, k frameKind, payload []byte) error {
-	switch k {
-	case kindCard:
-		return r.takeCard(m, payload)
-	case kindReady:
-		return r.takeReady(m)
-	case kindAbort:
+// take handles a frame that has come over w, from member m or, if that is nil, from the parent. An error ends the
+// connection. The caller holds mu.
+func (r *Roster) take(w *wire, m *member, k frameKind, payload []byte) error {
+	fromMember := m != nil
+	switch {
+	case k == kindAbort:
 		_, reason, err := parseNotice(payload, r.cfg.Size)
 		if err != nil {
 			return err
 		}
+		r.fail(reason, w)
 		return errors.New(reason)
-	}
-	r.mu.Lock()
-	defer r.release()
-	if !r.runs() {
-		if k == kindLeave {
-			return errors.New("left before the job had started")
-		}
-		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
-	}
-	switch k {
-	case kindBeat:
+	case fromMember && (k == kindCard || k == kindReady):
+		return r.takeUp(m, k, payload)
+	case !fromMember && (k == kindTable || k == kindGo):
+		return r.takeDown(k, payload)
+	case !r.runs():
+		return fmt.Errorf("%w: kind %d before the job runs", meet.ErrFrame, k)
+	case k == kindBeat:
 		return nil
-	case kindQuit:
-		m.hasQuit = true
+	case k == kindQuit:
+		if fromMember {
+			m.hasQuit = true
+		}
 		return errQuit
-	case kindSubtree:
+	case k == kindSubtree && fromMember:
 		return r.takeSubtree(m, payload)
-	case kindLeave:
-		rank, err := parseLeave(payload, r.cfg.Size)
-		if err != nil || !r.speaks(m, rank) {
-			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
+	case k == kindLeave, k == kindDead:
+		e, err := parseEvent(k, payload, r.cfg.Size)
+		if err != nil {
+			return err
 		}
-		r.depart(leftEvent(rank), m.wire)
-		if rank == m.rank {
-			m.hasLeft = true
-			r.markMissing(m.subtree) // the others of its host may still be there, and connect here
-		}
-		return nil // the connection stays: the member waits for its peers, and closes it when it has done so
-	case kindDead:
-		rank, reason, err := parseNotice(payload, r.cfg.Size)
-		if err != nil || rank == m.rank || !r.speaks(m, rank) && !m.reconnected {
-			return fmt.Errorf("%w: rank %d says that rank %d is dead", errFrame, m.rank, rank)
-		}
-		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, m.wire)
-		return nil
+		return r.takeEvent(w, m, e)
 	}
-	return fmt.Errorf("%w: kind %d is not for a parent", errFrame, k)
+	return fmt.Errorf("%w: kind %d is for the other side of the connection", meet.ErrFrame, k)
 }
 
-// leftEvent is the event that a rank has left.
-func leftEvent(rank int) Event {
-	return Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)}
+// takeEvent handles the news that a rank is gone: of a member, or of the parent as for take. The caller holds mu.
+func (r *Roster) takeEvent(w *wire, m *member, e Event) error {
+	switch {
+	case m == nil && e.Kind == Died && e.Rank == r.cfg.Rank:
+		r.exclude(e.Reason)
+		return errParentGone
+	case m != nil && !r.speaks(m, e), e.Kind == Died && e.Rank == w.rank:
+		return fmt.Errorf("%w: rank %d says that rank %d is gone: %s", meet.ErrFrame, w.rank, e.Rank, e.Reason)
+	}
+	r.depart(e, w)
+	if e.Rank == w.rank && m == nil {
+		return errParentGone
+	}
+	if e.Rank == w.rank { // its connection stays: the member waits for its peers, and closes it when it has done so
+		m.hasLeft = true
+		r.markMissing(m.subtree) // the others of its host may still be there, and connect here
+	}
+	return nil
 }
 
-// speaks reports whether m may bring news of a rank: of its own, and of those of its host if it is the leader. A
-// member that has connected again also says which others have died.
-func (r *Roster) speaks(m *member, rank int) bool {
-	return rank == m.rank || r.tree.leader[rank] == m.rank
+// speaks reports whether m may bring that news: of itself, of the ranks of its host if it is the leader and, once it
+// has connected again, of all deaths.
+func (r *Roster) speaks(m *member, e Event) bool {
+	return e.Rank == m.rank || r.tree.leader[e.Rank] == m.rank || e.Kind == Died && m.reconnected
 }
 
 // speakerFor returns the member by which news of a rank comes; nil if there is none. The caller holds mu.
@@ -338,7 +311,7 @@ func (r *Roster) takeSubtree(m *member, payload []byte) error {
 	m.subtree = []int{m.rank}
 	for _, rank := range ranks {
 		if r.tree.leader[rank] != m.rank || rank == m.rank {
-			return fmt.Errorf("%w: rank %d says that it speaks for rank %d", errFrame, m.rank, rank)
+			return fmt.Errorf("%w: rank %d says that it speaks for rank %d", meet.ErrFrame, m.rank, rank)
 		}
 		m.subtree = append(m.subtree, rank)
 		delete(r.missing, rank)
@@ -368,15 +341,14 @@ func (m *member) send(k frameKind, payload []byte) {
 func (r *Roster) memberEnded(m *member, err error) {
 	r.mu.Lock()
 	defer r.release()
-	if m.cardLimit != nil {
-		m.cardLimit.Stop()
-	}
 	name := fmt.Sprintf("rank %d", m.rank)
-	if m.hasCards {
+	if m.reached > gathering {
 		name += fmt.Sprintf(" (pid %d)", r.cards[m.rank].PID)
 	}
 	text, silent := r.silence(err, name)
 	switch {
+	case m.wire == nil && !m.reconnected && r.phase == gathering && errors.Is(err, driver.ErrBusy):
+		delete(r.members, m.rank) // it ran out of time, or lost its slot, before it heard that it was admitted: it comes again
 	case m.dropped, !r.runs() && r.phase > linking, r.phase == closing, r.state == excluded:
 	case !r.runs():
 		r.fail(text, m.wire)
@@ -393,10 +365,12 @@ func (r *Roster) memberEnded(m *member, err error) {
 		for _, rank := range m.subtree {
 			r.depart(Event{Rank: rank, Kind: Died, Reason: text}, m.wire)
 		}
-	case silent: // it gets the notice that it is lost
-		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, nil)
 	default:
-		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, m.wire)
+		from := m.wire
+		if silent { // it gets the notice that it is lost
+			from = nil
+		}
+		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, from)
 	}
 	m.dropped = true
 	r.markMissing(m.subtree)
@@ -433,7 +407,7 @@ func (r *Roster) markMissing(ranks []int) {
 		return
 	}
 	for _, rank := range ranks {
-		if _, already := r.missing[rank]; already || rank == r.cfg.Rank || r.gone[rank] != 0 || r.speakerFor(rank) != nil {
+		if _, already := r.missing[rank]; already || rank == r.cfg.Rank || r.gone[rank].Kind != 0 || r.speakerFor(rank) != nil {
 			continue
 		}
 		r.missing[rank] = r.ticks.Load() + patienceBeats + 1
@@ -443,49 +417,45 @@ func (r *Roster) markMissing(ranks []int) {
 
 // probeMissing probes the process of a missing rank again and again, until it has connected or is gone.
 func (r *Roster) probeMissing(rank int) {
-	pause, mute := r.attempt(), time.Duration(0)
-	for {
+	pause, mute, why := r.attempt(), time.Duration(0), ""
+	for addr := r.cards[rank].Standby; addr != ""; {
 		r.mu.Lock()
 		_, missing := r.missing[rank]
-		addr := r.cards[rank].Standby
-		r.mu.Unlock()
-		if !missing || addr == "" {
+		if missing && why != "" && r.phase == running && r.state == isRoot {
+			r.depart(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d): %s", rank, r.cards[rank].PID, why)}, nil)
+		}
+		r.release()
+		if !missing || why != "" {
 			return
 		}
-		began, text := time.Now(), ""
+		began := time.Now()
 		switch err := probe(r.leaveCtx, addr, pause); {
 		case errors.Is(err, syscall.ECONNREFUSED):
-			text = "it has ended, as the one through which its news came has"
+			why = "it has ended, as the one through which its news came has"
 		case err == nil:
 			mute = 0
 		default:
 			if mute += min(time.Since(began), 2*pause) + pause; mute > r.hostTime() {
-				text = fmt.Sprintf("its host cannot be reached: %v", err)
+				why = fmt.Sprintf("its host cannot be reached: %v", err)
 			}
 		}
-		if text != "" {
-			r.giveUp(rank, text)
+		if why == "" && !sleep(r.leaveCtx, pause) {
 			return
-		}
-		select {
-		case <-r.leaveCtx.Done():
-			return
-		case <-time.After(pause):
 		}
 	}
 }
 
-// giveUp declares a rank lost if it is still missing.
-func (r *Roster) giveUp(rank int, why string) {
-	r.mu.Lock()
-	defer r.release()
-	if _, missing := r.missing[rank]; missing && r.phase == running && r.state == isRoot {
-		r.depart(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d): %s", rank, r.cards[rank].PID, why)}, nil)
+// sleep blocks for d, and reports whether ctx still lives.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 
-// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one
-// that is stopped.
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, stopped or not.
 func probe(ctx context.Context, addr string, most time.Duration) error {
 	conn, stop, err := meet.Dial(ctx, addr, most)
 	if err != nil {
@@ -503,7 +473,7 @@ func probe(ctx context.Context, addr string, most time.Duration) error {
 // successor returns the rank that becomes root when this one is gone; -1 if there is none. The caller holds mu.
 func (r *Roster) successor() int {
 	for _, rank := range r.order {
-		if rank != r.cfg.Rank && r.gone[rank] == 0 {
+		if rank != r.cfg.Rank && r.gone[rank].Kind == 0 {
 			return rank
 		}
 	}

@@ -1,10 +1,10 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net"
 	"sync"
@@ -15,11 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Defaults of Config.
-const (
-	DefaultTimeout   = 30 * time.Second
-	DefaultHandshake = 5 * time.Second
-)
+// DefaultHandshake is how long a dialer has to prove itself.
+const DefaultHandshake = 5 * time.Second
 
 // leaveLimit bounds each of the four waits of Leave for other processes to take notice.
 const leaveLimit = time.Second
@@ -36,15 +33,16 @@ type Config struct {
 	Card       Card          // what to publish; its Rank is filled in
 	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
-	Timeout    time.Duration // from Join to the end of Ready; 0: DefaultTimeout
-	Handshake  time.Duration // for one dialler to prove itself; 0: DefaultHandshake
+	Timeout    time.Duration // from Join to the end of Ready; above 0
+	Handshake  time.Duration // for one dialer to prove itself; 0: DefaultHandshake
 }
 
-// MinSecret is the shortest secret that is accepted, in bytes.
-const MinSecret = 16
-
-// MaxSecret is the longest, in bytes: in hexadecimal it fits into any pipe, by which a launcher tells it.
-const MaxSecret = 1024
+// MinSecret and MaxSecret bound the length of a secret, in bytes. In hexadecimal the longest fits into any pipe, by
+// which a launcher tells it.
+const (
+	MinSecret = 16
+	MaxSecret = 1024
+)
 
 // ErrAborted is the error of Join and Ready when a process of the job failed to start.
 var ErrAborted = errors.New("the job could not start")
@@ -71,8 +69,7 @@ const (
 	excluded               // the others have taken it for lost
 )
 
-// Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent
-// use.
+// Roster is the membership of this process in a job. Safe for concurrent use.
 type Roster struct {
 	cfg  Config
 	tree controlTree
@@ -80,25 +77,22 @@ type Roster struct {
 	ctx    context.Context // ends when the job cannot start, and in Leave; its cause says why
 	cancel context.CancelCauseFunc
 
-	starting context.Context // ends when the time of the start is up, or the start is over
+	starting context.Context // that of Join, until the time of the start is up, or the start is over
 	endStart func()          // ends starting
 
 	leaveCtx context.Context    // ends in Leave: no probe, search or watcher goes on
 	stopAll  context.CancelFunc // ends leaveCtx
 
-	gathered       chan struct{} // closed when phase becomes linking
-	allReady       chan struct{} // closed when phase becomes running
-	announced      chan struct{} // closed when this process announces that it leaves: a search then begins without its pause
-	parentTold     chan struct{} // closed when the parent knows that, or there is none
-	parentToldOnce sync.Once     // closes parentTold
-	leaveOnce      sync.Once     // runs Leave
+	over       [2]chan struct{} // closed when the round of that phase is over, gathering and linking
+	announced  chan struct{}    // closed when this process announces that it leaves: a search then begins without its pause
+	parentTold chan struct{}    // closed, by parentIsTold, when the parent knows that, or there is none
+
+	parentIsTold func()
+	leaveOnce    sync.Once // runs Leave
 
 	serving   sync.WaitGroup // goroutines that read from members
 	following sync.WaitGroup // the goroutine that reads from the parent
 	wg        sync.WaitGroup // all other goroutines
-
-	cardAcceptor *meet.Acceptor // accepts the members of the start; nil: this process has none
-	standby      *meet.Acceptor // accepts processes that have lost their parent; nil: this process never becomes root. Rank 0's is its cardAcceptor
 
 	ticks atomic.Uint32 // beats that this process has made since the job runs
 
@@ -107,52 +101,49 @@ type Roster struct {
 
 	// mu is taken before that of an acceptor or a connection. It is given up by release wherever ranks may have
 	// departed.
-	mu      sync.Mutex
-	phase   phase
-	state   state
-	cards   []Card         // by rank; complete from phase linking on, and then never written
-	order   []int          // of succession
-	gone    []EventKind    // by rank, how it has gone; 0: it is there. Only depart writes
-	reasons map[int]string // why, of those that have died
-	events  []Event        // that Notify is still to get
+	mu     sync.Mutex
+	phase  phase
+	state  state
+	cards  []Card  // by rank; complete from phase linking on, and then never written
+	order  []int   // of succession
+	gone   []Event // by rank, how it has gone; of Kind 0: it is there. Only depart writes
+	events []Event // that Notify is still to get
 
-	parentWire  *wire           // nil: there is no parent
-	parentRank  int             // of the parent
-	members     map[int]*member // by rank
-	missing     map[int]uint32  // at the root: ranks for which no member speaks, and the tick after which they are lost
-	pending     int             // members whose cards, and later whose ready message, are still to come; then also this process
-	readyCalled bool            // Ready has been called
-	failure     string          // why the job could not start
+	// acceptors are first that for the members of the start, unless there are none, and then that for processes that have
+	// lost their parent, if this process may become root. At rank 0 the first one serves for both.
+	acceptors []*meet.Acceptor
+
+	parentWire *wire           // nil: there is no parent
+	members    map[int]*member // by rank
+	missing    map[int]uint32  // at the root: ranks for which no member speaks, and the tick after which they are lost
+	pending    int             // how many of the members and this process itself are still to be counted in this round of the start
+	failure    string          // why the job could not start
 }
 
 // Join meets the other processes of the job. It returns once the cards of all of them are there, or fails when ctx
 // ends, when the time of the start is up, or when one of them fails. Leave must be called in the end.
 func Join(ctx context.Context, cfg Config) (*Roster, error) {
-	if cfg.Listener != nil && cfg.Size == 1 {
+	err := cfg.complete()
+	if cfg.Listener != nil && (cfg.Size == 1 || err != nil) {
 		cfg.Listener.Close()
 	}
-	if err := cfg.complete(); err != nil {
-		if cfg.Listener != nil {
-			cfg.Listener.Close()
-		}
+	if err != nil {
 		return nil, err
 	}
 	r := &Roster{
 		cfg: cfg, tree: newTree(cfg.Hosts, cfg.Rank, cfg.Size),
-		gathered: make(chan struct{}), allReady: make(chan struct{}), announced: make(chan struct{}), parentTold: make(chan struct{}),
-		cards: make([]Card, cfg.Size), gone: make([]EventKind, cfg.Size), reasons: map[int]string{},
+		over: [...]chan struct{}{make(chan struct{}), make(chan struct{})}, announced: make(chan struct{}), parentTold: make(chan struct{}),
+		cards: make([]Card, cfg.Size), gone: make([]Event, cfg.Size),
 		members: map[int]*member{}, missing: map[int]uint32{},
 	}
-	r.pending = len(r.tree.subtrees)
+	r.pending = len(r.tree.subtrees) + 1
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
 	r.leaveCtx, r.stopAll = context.WithCancel(context.Background())
-	r.starting, r.endStart = limit.Context(context.Background(), cfg.Timeout)
+	r.starting, r.endStart = limit.Context(ctx, cfg.Timeout)
+	r.parentIsTold = sync.OnceFunc(func() { close(r.parentTold) })
 	r.cards[cfg.Rank] = cfg.Card
-	ctx, stop := r.bound(ctx)
-	defer stop()
-	err := r.connect(ctx)
-	if err == nil {
-		err = r.await(ctx, r.gathered)
+	if err = r.connect(); err == nil {
+		err = r.await(r.over[gathering])
 	}
 	if err != nil {
 		r.Abort(err)
@@ -163,36 +154,33 @@ func Join(ctx context.Context, cfg Config) (*Roster, error) {
 }
 
 // connect makes this process part of the tree: it opens its listeners and connects to its parent.
-func (r *Roster) connect(ctx context.Context) (err error) {
-	if r.cfg.Rank == 0 {
-		r.state = isRoot
-		if r.cfg.Size == 1 {
-			r.phase = running
-			close(r.gathered)
-			close(r.allReady)
-			return nil
-		}
-		return r.listenRendezvous()
-	}
+func (r *Roster) connect() error {
 	if r.tree.relays[r.cfg.Rank] { // before the dial: the other ranks of the host may connect already
-		if err := r.listenForHost(); err != nil {
+		if err := r.listen(); err != nil {
 			return err
 		}
 	}
-	w, err := r.dial(ctx)
-	if err != nil {
-		return err
+	var w *wire
+	if r.cfg.Rank > 0 {
+		var err error
+		if w, err = r.dial(); err != nil {
+			return err
+		}
 	}
-	r.openStandby(w.Conn.LocalAddr())
 	r.mu.Lock()
 	defer r.release()
-	r.parentWire, r.parentRank = w, r.tree.parent
-	if r.phase == failed { // through a member, while this process looked for its parent, which is to hear why
-		r.parentWire.send(kindAbort, notice(r.cfg.Rank, r.failure))
+	if w == nil {
+		r.state = isRoot
 	} else {
-		r.sendCards()
+		r.openStandby(w.Conn.LocalAddr())
+		r.parentWire = w
+		r.following.Go(func() { r.follow(w) })
 	}
-	r.following.Go(func() { r.follow(w, r.tree.parent) })
+	if r.phase == gathering {
+		r.countUp()
+	} else if w != nil { // a member has failed while this process looked for its parent, which is to hear why
+		w.send(kindAbort, notice(r.cfg.Rank, r.failure))
+	}
 	return nil
 }
 
@@ -200,37 +188,19 @@ func (r *Roster) connect(ctx context.Context) (err error) {
 func (cfg *Config) complete() error {
 	cfg.Card.Rank = cfg.Rank
 	cfg.Card.Silence = uint32(min(cfg.Silence.Milliseconds(), math.MaxUint32))
-	if err := cfg.Card.check(); err != nil {
-		return err
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.Handshake <= 0 {
-		cfg.Handshake = DefaultHandshake
-	}
-	return nil
+	cfg.Handshake = cmp.Or(cfg.Handshake, DefaultHandshake)
+	return cfg.Card.check()
 }
 
-// bound limits ctx to the time that the start of the job has left.
-func (r *Roster) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	release := context.AfterFunc(r.starting, func() { cancel(context.Cause(r.starting)) })
-	return ctx, func() {
-		release()
-		cancel(context.Canceled)
-	}
-}
-
-// await blocks until done is closed. It fails if the job cannot start or ctx ends before.
-func (r *Roster) await(ctx context.Context, done <-chan struct{}) (err error) {
+// await blocks until done is closed. It fails if the job cannot start, or starting ends before.
+func (r *Roster) await(done <-chan struct{}) (err error) {
 	select {
 	case <-done:
 		return nil
 	case <-r.ctx.Done():
 		err = context.Cause(r.ctx)
-	case <-ctx.Done():
-		err = fmt.Errorf("waited in vain for %s: %w", r.describeAbsent(), context.Cause(ctx))
+	case <-r.starting.Done():
+		err = fmt.Errorf("waited in vain for %s: %w", r.describeAbsent(), context.Cause(r.starting))
 	}
 	select {
 	case <-done: // both: another process has found the same fault first, in the table, say. This process finds it, too, and reports it itself
@@ -246,14 +216,17 @@ func (r *Roster) Cards() []Card { return r.cards }
 // Context ends when the job cannot start, or after Leave; context.Cause says why.
 func (r *Roster) Context() context.Context { return r.ctx }
 
-// Ready says that this process has made its links and waits until all have. After an error the job cannot start, and
-// only Leave remains to be called. What the caller has set up before is visible to Notify.
-func (r *Roster) Ready(ctx context.Context) error {
+// Ready tells the others that this process has made its links, and waits until all have. It fails as Join does, also
+// when the context of Join ends; then the job cannot start, and only Leave remains to be called. What the caller has
+// set up before is visible to Notify.
+func (r *Roster) Ready() error {
 	defer r.endStart()
-	ctx, stop := r.bound(ctx)
-	defer stop()
-	r.ready()
-	if err := r.await(ctx, r.allReady); err != nil {
+	r.mu.Lock()
+	if r.phase == linking {
+		r.countUp()
+	}
+	r.release()
+	if err := r.await(r.over[linking]); err != nil {
 		r.Abort(err)
 		return err
 	}
@@ -290,14 +263,13 @@ func (r *Roster) Announce() {
 func (r *Roster) tellParent() {
 	if r.parentWire != nil {
 		r.parentWire.send(kindLeave, encodeRanks(r.cfg.Rank))
-		r.parentToldOnce.Do(func() { close(r.parentTold) })
+		r.parentIsTold()
 	}
 }
 
 // Leave announces, unless that was done, and frees everything: after it, no more events come, and no goroutine and no
-// descriptor is left. It waits for a parent that it can tell, until the members close their connections, until
-// everything is sent to the parent, and until the parent closes: for up to leaveLimit each, so for about four times
-// that at most. A second call waits for the first.
+// descriptor is left. It waits for up to leaveLimit each for a parent that it can tell, until the members close their
+// connections, until everything is sent to the parent, and until the parent closes. A second call waits for the first.
 func (r *Roster) Leave() {
 	r.leaveOnce.Do(func() {
 		r.notifyMu.Lock()
@@ -325,17 +297,17 @@ func (r *Roster) disconnect() {
 	r.stopAll()
 	r.fail(fmt.Sprintf("rank %d gave up", r.cfg.Rank), nil)
 	r.closeListeners()
-	members := maps.Clone(r.members)
+	acceptors := r.acceptors
 	r.release()
-	for _, acceptor := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
-		if acceptor != nil {
-			_ = acceptor.Close()
-		}
+	for _, acceptor := range acceptors {
+		_ = acceptor.Close()
 	}
 	// The other side closes once it has read the notice. Closing first could destroy it on its way, because data that
 	// we have not read turns a close into a reset. The members come first: what they say goes to the parent.
 	within(r.serving.Wait, func() {
-		for _, m := range members {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, m := range r.members {
 			if m.wire != nil {
 				_ = m.wire.Conn.Close()
 			}
@@ -345,16 +317,14 @@ func (r *Roster) disconnect() {
 	w := r.parentWire
 	r.mu.Unlock()
 	if w != nil {
-		within(w.Flush, func() { _ = w.Conn.Close() })
+		end := func() { _ = w.Conn.Close() }
+		within(w.Flush, end)
 		if half, ok := w.Conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite() // it may have ended
 		}
+		defer limit.After(leaveLimit, end).Stop()
 	}
-	within(r.following.Wait, func() {
-		if w != nil {
-			_ = w.Conn.Close()
-		}
-	})
+	r.following.Wait()
 }
 
 // within calls wait. If that takes longer than leaveLimit it calls end, which has to make wait return.
@@ -366,9 +336,7 @@ func within(wait, end func()) {
 
 // closeListeners closes the listeners and the connections whose exchange is under way. The caller holds mu.
 func (r *Roster) closeListeners() {
-	for _, acceptor := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
-		if acceptor != nil {
-			_ = acceptor.Stop()
-		}
+	for _, acceptor := range r.acceptors {
+		_ = acceptor.Stop()
 	}
 }

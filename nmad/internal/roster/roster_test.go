@@ -21,6 +21,7 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 func TestMain(m *testing.M) {
@@ -110,7 +111,7 @@ func (p *testJob) each(f func(rank int)) {
 func (p *testJob) ready(all []*Roster) {
 	p.t.Helper()
 	p.each(func(rank int) {
-		if err := all[rank].Ready(context.Background()); err != nil {
+		if err := all[rank].Ready(); err != nil {
 			p.t.Errorf("rank %d: %v", rank, err)
 		}
 	})
@@ -252,7 +253,7 @@ func TestRankZeroGone(t *testing.T) {
 			defer child.Process.Kill()
 			all, errs := p.start(func(rank int, c *Config) {
 				if rank == 2 {
-					c.Card.PID, c.Card.StartTime = child.Process.Pid, StartTime(child.Process.Pid)
+					c.Card.PID, c.Card.StartTime = child.Process.Pid, process.StartTime(child.Process.Pid)
 				}
 			})
 			if err := errors.Join(errs...); err != nil {
@@ -387,7 +388,6 @@ func TestNotOurProtocol(t *testing.T) {
 	for answer, want := range map[string]string{
 		"HTTP/1.1 400 Bad Request\r\n\r\n": "our protocol",
 		string(meet.AppendFrame(nil, 0xA1, []byte("pm2\x01\x63\x00"+strings.Repeat("x", 100)))): "version 99",
-		"PM2C\x09\x00\x00\x00" + strings.Repeat("x", 32):                                        "version 9,",
 	} {
 		go func() {
 			conn, err := l.Accept()
@@ -440,7 +440,7 @@ func TestDeathBeforeReady(t *testing.T) {
 	all := p.join()
 	kill(all[2])
 	for _, rank := range []int{0, 1} {
-		err := all[rank].Ready(context.Background())
+		err := all[rank].Ready()
 		if !errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), "rank 2") {
 			t.Errorf("rank %d: %v, want that rank 2 kept the job from starting", rank, err)
 		}
@@ -454,7 +454,7 @@ func TestAbort(t *testing.T) {
 			p := newTestJob(t, 3)
 			all := p.join()
 			all[rank].Abort(errors.New("no more paper"))
-			err := all[2].Ready(context.Background())
+			err := all[2].Ready()
 			if !errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), "no more paper") {
 				t.Errorf("rank 2: %v, want the reason", err)
 			}
@@ -498,7 +498,7 @@ func TestNobodyThere(t *testing.T) {
 }
 
 func TestWrongConfigurations(t *testing.T) {
-	good := Config{Rank: 1, Size: 2, Addr: "127.0.0.1:1", Secret: secret}
+	good := Config{Rank: 1, Size: 2, Addr: "127.0.0.1:1", Secret: secret, Timeout: time.Minute}
 	for name, change := range map[string]func(*Config){
 		"bad address": func(c *Config) { c.Addr = "no port here" },
 		"long card":   func(c *Config) { c.Card.Rails = []Rail{{"d", strings.Repeat("x", maxAddr+1)}} },

@@ -85,7 +85,7 @@ func actor(addr string, above, size int, subtree []int, over *sync.WaitGroup, se
 	for i, rank := range subtree {
 		cards[i] = typical(rank)
 	}
-	if err := w.Send(kindCard, appendTable(nil, cards)); err != nil {
+	if err := w.Send(kindCard, encodeCards(cards)); err != nil {
 		t.Error(err)
 		return
 	}
@@ -162,7 +162,7 @@ func TestScale(t *testing.T) {
 	go func() {
 		c, err := Join(context.Background(), lead)
 		if err == nil {
-			err = c.Ready(context.Background())
+			err = c.Ready()
 		}
 		if err != nil {
 			t.Error(err)
@@ -174,7 +174,7 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	descriptors := open(t) - before
-	if err := c.Ready(context.Background()); err != nil {
+	if err := c.Ready(); err != nil {
 		t.Fatal(err)
 	}
 	leader := <-led
@@ -195,10 +195,10 @@ func TestScale(t *testing.T) {
 	}
 	t.Logf("the leader of a host of %d has %d connections; it read %.1f kB from its host, and wrote %.1f kB to it", each, below.conns.Load()+1,
 		float64(below.written.Load())/1e3, float64(below.read.Load())/1e3)
-	table := pack(appendTable(nil, c.Cards()))
+	table := pack(encodeCards(c.Cards()))
 	t.Logf("%d processes on %d hosts: rank 0 has %d connections, %d descriptors with the other ends; it read %.1f kB, and wrote %d times, %.1f kB; the table is %d bytes, %d packed; %v in all, on one machine",
 		size, size/each, seen.conns.Load(), descriptors, float64(seen.read.Load())/1e3, seen.writes.Load(), float64(seen.written.Load())/1e3,
-		len(appendTable(nil, c.Cards())), len(table), took.Round(time.Millisecond))
+		len(encodeCards(c.Cards())), len(table), took.Round(time.Millisecond))
 }
 
 // open is how many descriptors this process has.

@@ -1,9 +1,9 @@
 package roster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"syscall"
@@ -19,28 +19,20 @@ import (
 // the root waits for a missing rank: two silences.
 const patienceBeats = 2 * beatsPerSilence
 
-// openStandby opens the standby listener of this process, if the job has such and the address of this host is
-// known. A process without one never becomes root. local is the address of its end of the connection to its
-// parent.
+// openStandby opens the standby listener of this process, if the job has such and the address of this host is known.
+// local is the address of its end of the connection to its parent. The caller holds mu.
 func (r *Roster) openStandby(local net.Addr) {
-	if !r.wantsStandby(local) {
-		return
-	}
-	at := &net.TCPAddr{}
+	at := &net.TCPAddr{IP: net.ParseIP(r.cfg.Bind)}
 	if tcp, ok := local.(*net.TCPAddr); ok {
 		at.IP, at.Zone = tcp.IP, tcp.Zone
-	} else if at.IP = net.ParseIP(r.cfg.Bind); at.IP == nil {
+	}
+	if at.IP == nil || !r.wantsStandby(local) {
 		return
 	}
-	l, err := net.ListenTCP("tcp", at)
-	if err != nil {
-		return
+	if l, err := net.ListenTCP("tcp", at); err == nil {
+		r.cards[r.cfg.Rank].Standby = l.Addr().String()
+		r.accept(l)
 	}
-	r.mu.Lock()
-	r.standby = r.accept()
-	r.cards[r.cfg.Rank].Standby = l.Addr().String()
-	r.standby.Listen(l)
-	r.mu.Unlock()
 }
 
 // wantsStandby reports whether the processes of this job have standby listeners: there are three or more of them, and
@@ -52,8 +44,7 @@ func (r *Roster) wantsStandby(local net.Addr) bool {
 }
 
 // rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of
-// each host, then the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to
-// another host.
+// each host, then the second of each. So a search tries a host that cannot be reached once, and then another one.
 func rootOrder(cards []Card) (ranks []int) {
 	nth, on := make([]int, len(cards)), map[string]int{}
 	for rank, card := range cards {
@@ -69,21 +60,13 @@ func rootOrder(cards []Card) (ranks []int) {
 
 // hasSuccessor reports whether there is a rank that may be the root, or become it. The caller holds mu.
 func (r *Roster) hasSuccessor() bool {
-	return slices.ContainsFunc(r.order, func(rank int) bool { return rank == r.cfg.Rank || r.gone[rank] == 0 })
+	return slices.ContainsFunc(r.order, func(rank int) bool { return rank == r.cfg.Rank || r.gone[rank].Kind == 0 })
 }
 
 // attempt returns the limit of one attempt to connect, and of the pause before the next one: a beat, but at most a
 // fifth of hostLimit.
 func (r *Roster) attempt() time.Duration {
-	if r.cfg.Silence > 0 {
-		return min(r.cfg.Silence, hostLimit) / beatsPerSilence
-	}
-	return hostLimit / beatsPerSilence
-}
-
-// hostTime returns how long a host may be unreachable before its processes are lost.
-func (r *Roster) hostTime() time.Duration {
-	return max(r.cfg.Silence, hostLimit)
+	return min(cmp.Or(r.cfg.Silence, hostLimit), hostLimit) / beatsPerSilence
 }
 
 // candidate is a rank that may be the root, as a searching process sees it.
@@ -95,31 +78,26 @@ type candidate struct {
 // search is one search for a parent.
 type search struct {
 	*Roster
-	candidates map[int]*candidate // by rank
-	round      int                // how many rounds are over, at most 10
+	candidates []candidate // by rank
+	round      int         // how many rounds are over, at most 10
 }
 
-// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it
-// is the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
-func (r *Roster) findParent(last int, doubt string) (*wire, int) {
+// findParent finds the next parent of this process and returns the connection; nil if the process needs none, because
+// it is the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+func (r *Roster) findParent(last int, doubt string) *wire {
 	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
 		case <-r.announced:
 		case <-r.leaveCtx.Done():
-			return nil, 0
+			return nil
 		case <-time.After(r.attempt()):
 		}
 	}
-	x := search{Roster: r, candidates: map[int]*candidate{last: {doubted: doubt}}}
+	x := search{Roster: r, candidates: make([]candidate, r.cfg.Size)}
+	x.candidates[last].doubted = doubt
 	for {
-		w, rank, over := x.tryAll()
-		if over || w != nil {
-			return w, rank
-		}
-		select {
-		case <-r.leaveCtx.Done():
-			return nil, 0
-		case <-time.After(x.pause()):
+		if w, over := x.tryAll(); over || !sleep(r.leaveCtx, x.pause()) {
+			return w
 		}
 		x.round = min(x.round+1, 10)
 	}
@@ -128,95 +106,89 @@ func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 // pause is how long the search waits after a round.
 func (x *search) pause() time.Duration { return min(firstPause<<x.round, x.attempt()/2) }
 
-// tryAll is one round: it tries the candidates in the order in which they become root. over: this process needs no
-// parent.
-func (x *search) tryAll() (w *wire, rank int, over bool) {
+// tryAll is one round: it tries the candidates in the order in which they become root. over reports whether the search
+// has found a parent, w, or this process needs none.
+func (x *search) tryAll() (w *wire, over bool) {
 	for _, rank := range x.order {
-		c := x.candidates[rank]
-		if c == nil {
-			c = &candidate{}
-			x.candidates[rank] = c
-		}
+		c := &x.candidates[rank]
 		switch {
 		case rank == x.cfg.Rank:
 			x.finish(isRoot)
-			return nil, 0, true
+			return nil, true
 		case x.departed(rank), c.doubted != "" && x.round == 0:
 			continue
 		}
 		began := time.Now()
 		w, err := x.dialStandby(rank)
-		no := declined{}
-		answered := errors.As(err, &no)
+		answer, answered := errors.AsType[admission](err)
 		switch {
 		case err == nil:
-			return w, rank, false
+			return w, true
 		case x.leaveCtx.Err() != nil:
-			return nil, 0, true
-		case answered && no.answer == takenForLost:
+			return nil, true
+		case answer == takenForLost:
 			x.mu.Lock()
 			x.exclude(fmt.Sprintf("rank %d says so", rank))
 			x.release()
-			return nil, 0, true
+			return nil, true
 		case answered:
 			c.silentFor = 0
-			return nil, 0, false
+			return nil, false
 		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, driver.ErrRefused): // no process listens there, or one of another job
-			reason := c.doubted
-			if reason == "" {
-				reason = fmt.Sprintf("rank %d (pid %d) has ended", rank, x.cards[rank].PID)
-			}
+			reason := cmp.Or(c.doubted, fmt.Sprintf("rank %d (pid %d) has ended", rank, x.cards[rank].PID))
 			x.lockAndDepart(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		}
-		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a
-		// process that is short of descriptors. Time in which this process itself was stopped counts as two attempts at
-		// most.
+		// Not attempts are counted but time, because some fail at once, such as those of a process that is short of
+		// descriptors. Time in which this process itself was stopped counts as two attempts at most.
 		if c.silentFor += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
 		if !x.passesOver(c, err) {
-			return nil, 0, false
+			return nil, false
 		}
 		c.doubted = fmt.Sprintf("rank %d gives no answer: %v", rank, err)
 	}
 	x.finish(rootless)
-	return nil, 0, true
+	return nil, true
+}
+
+// departed reports whether a rank is gone.
+func (x *search) departed(rank int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.gone[rank].Kind != 0
 }
 
 // passesOver reports whether the search goes on to the next candidate although c may be there: c was silent for
-// longer than the job allows or, in a job without such a limit, its host cannot be reached.
+// longer than the job allows or, in a job without such a limit, not even the kernel of its host answers.
 func (x *search) passesOver(c *candidate, err error) bool {
 	if x.cfg.Silence > 0 {
 		return c.silentFor >= patienceBeats*x.cfg.Silence/beatsPerSilence
 	}
-	return c.silentFor >= x.hostTime() && errors.Is(err, errUnreachable)
+	op, ok := errors.AsType[*net.OpError](err)
+	return c.silentFor >= x.hostTime() && ok && op.Op == "dial"
 }
 
-// finish ends a search that has found no parent. The ranks that the search has passed over are lost. If this
-// process can become root, it is root from here on, and all others are missing until they connect. Otherwise there
-// is no root, and this process watches the others of its host.
+// finish ends a search that has found no parent, and declares the ranks lost that it has passed over. As root, this
+// process misses all others until they connect; rootless, it watches the others of its host.
 func (x *search) finish(as state) {
 	x.mu.Lock()
 	defer x.release()
 	x.state = as
-	for _, rank := range slices.Sorted(maps.Keys(x.candidates)) {
-		if c := x.candidates[rank]; c.doubted != "" {
+	for rank, c := range x.candidates {
+		if c.doubted != "" {
 			x.depart(Event{Rank: rank, Kind: Died, Reason: c.doubted}, nil)
 		}
 	}
 	if as == rootless {
-		x.watchOthers()
+		x.becomeRootless()
 		return
 	}
 	for rank := range x.cfg.Size {
 		x.markMissing([]int{rank})
 	}
 }
-
-// errUnreachable is wrapped by the errors of attempts that had no connection: not even the kernel of the other
-// side answered.
-var errUnreachable = errors.New("its host cannot be reached")
 
 // dialStandby dials the standby address of a rank, once.
 func (r *Roster) dialStandby(rank int) (*wire, error) {
@@ -226,9 +198,5 @@ func (r *Roster) dialStandby(rank int) (*wire, error) {
 	}
 	ctx, stop := limit.Context(r.leaveCtx, r.attempt())
 	defer stop()
-	w, err := r.reach(ctx, addr, rank, true)
-	if dialled := (*net.OpError)(nil); errors.As(err, &dialled) && dialled.Op == "dial" && !errors.Is(err, syscall.ECONNREFUSED) {
-		err = fmt.Errorf("%w: %w", errUnreachable, err)
-	}
-	return w, err
+	return r.reach(ctx, addr, rank, true)
 }

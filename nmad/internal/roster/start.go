@@ -3,136 +3,103 @@ package roster
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to
-// link, and each is ready when its subtree is.
+// The start of a job has two rounds. In each, a process passes on to its parent what its subtree has, once all of its
+// members have handed that in and it is so far itself; rank 0 then answers, and the answer goes to all:
+//
+//	gathering   CARD: the cards of the subtree    TABLE: all cards
+//	linking     READY: the subtree is ready       GO
 
-// sendCards sends the cards of this process and of its members to the parent once they are all there; at rank 0 it
-// makes the table of them. The caller holds mu.
-func (r *Roster) sendCards() {
-	if r.pending > 0 {
-		return
+// frames has the kind that goes up in a round, by its phase, and that of the answer.
+var frames = [...]struct{ up, down frameKind }{gathering: {kindCard, kindTable}, linking: {kindReady, kindGo}}
+
+// takeUp handles what a member has handed in. The caller holds mu.
+func (r *Roster) takeUp(m *member, k frameKind, payload []byte) error {
+	if r.phase > linking || k != frames[r.phase].up || m.reached != r.phase {
+		return fmt.Errorf("%w: kind %d from rank %d is not due", meet.ErrFrame, k, m.rank)
 	}
-	if r.cardAcceptor != nil && r.cardAcceptor != r.standby {
-		_ = r.cardAcceptor.Stop()
-	}
-	if r.cfg.Rank == 0 {
-		r.distributeTable(r.cards, pack(appendTable(nil, r.cards)))
-	} else if r.parentWire != nil { // else it is yet to dial
-		var cards []Card
-		for _, rank := range r.tree.ranks(r.cfg.Rank) {
-			cards = append(cards, r.cards[rank])
+	if k == kindCard {
+		cards, err := parseCards(payload, m.subtree)
+		if err != nil {
+			return err
 		}
-		r.parentWire.send(kindCard, appendTable(nil, cards))
+		for _, card := range cards {
+			r.cards[card.Rank] = card
+		}
 	}
-}
-
-// takeCard handles the cards of a member's subtree.
-func (r *Roster) takeCard(m *member, payload []byte) error {
-	cards, err := parseCards(payload, m.subtree)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != gathering || m.hasCards {
-		return fmt.Errorf("%w: a card that was not asked for", errFrame)
-	}
-	m.endLimit()
-	m.hasCards = true
-	for _, card := range cards {
-		r.cards[card.Rank] = card
-	}
-	r.pending--
-	r.sendCards()
+	m.reached++
+	r.countUp()
 	return nil
 }
 
-// takeTable handles the table of all cards from the parent.
-func (r *Roster) takeTable(payload []byte) error {
-	table, err := unpack(payload, r.cfg.Size)
-	if err != nil {
-		return err
-	}
-	cards, err := parseTable(table, r.cfg.Size)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != gathering || r.pending > 0 {
-		return fmt.Errorf("%w: a table that was not due", errFrame)
-	}
-	r.distributeTable(cards, payload)
-	return nil
-}
-
-// distributeTable sends the table to the members, and lets this process go on. The caller holds mu, so that no GO
-// overtakes the table.
-func (r *Roster) distributeTable(cards []Card, packed []byte) {
-	r.cards, r.order = cards, rootOrder(cards)
-	r.phase = linking
-	r.pending = len(r.tree.subtrees) + 1 // this time the own process counts too
-	r.toAll(kindTable, packed, nil)
-	close(r.gathered)
-}
-
-// takeReady handles a member whose subtree is ready.
-func (r *Roster) takeReady(m *member) error {
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != linking || m.isReady {
-		return fmt.Errorf("%w: ready at the wrong time", errFrame)
-	}
-	m.isReady = true
-	r.countReady()
-	return nil
-}
-
-// ready notes that this process is ready.
-func (r *Roster) ready() {
-	r.mu.Lock()
-	defer r.release()
-	if r.phase == linking && !r.readyCalled {
-		r.readyCalled = true
-		r.countReady()
-	}
-}
-
-// countReady counts a ready member, or this process itself; the last one makes the subtree ready. The caller holds
-// mu.
-func (r *Roster) countReady() {
+// countUp counts that a member, or this process itself, is so far; with the last of them the subtree is. The caller
+// holds mu.
+func (r *Roster) countUp() {
 	if r.pending--; r.pending > 0 {
 		return
 	}
-	if r.cfg.Rank == 0 {
-		r.startAll()
-	} else if r.parentWire != nil {
+	switch {
+	case r.phase == linking && r.cfg.Rank == 0:
+		r.answer(nil)
+	case r.phase == linking:
 		r.parentWire.send(kindReady, nil)
+	case r.cfg.Rank == 0:
+		r.answer(pack(encodeCards(r.cards)))
+	default:
+		var cards []Card
+		for rank, leader := range r.tree.leader {
+			if rank == r.cfg.Rank || leader == r.cfg.Rank {
+				cards = append(cards, r.cards[rank])
+			}
+		}
+		r.parentWire.send(kindCard, encodeCards(cards))
 	}
 }
 
-// takeGo handles the parent's word that all processes are ready.
-func (r *Roster) takeGo() error {
-	r.mu.Lock()
-	defer r.release()
-	if r.phase != linking || r.pending > 0 {
-		return fmt.Errorf("%w: go at the wrong time", errFrame)
+// takeDown handles the answer from the parent. The caller holds mu.
+func (r *Roster) takeDown(k frameKind, payload []byte) error {
+	if r.phase > linking || k != frames[r.phase].down || r.pending > 0 {
+		return fmt.Errorf("%w: kind %d is not due", meet.ErrFrame, k)
 	}
-	r.startAll()
+	if k == kindTable {
+		table, err := unpack(payload, r.cfg.Size)
+		if err != nil {
+			return err
+		}
+		all := make([]int, r.cfg.Size)
+		for rank := range all {
+			all[rank] = rank
+		}
+		cards, err := parseCards(table, all)
+		if err != nil {
+			return err
+		}
+		r.cards = cards
+	}
+	r.answer(payload)
 	return nil
 }
 
-// startAll has this process and all members run. The caller holds mu.
-func (r *Roster) startAll() {
-	r.phase = running
-	r.toAll(kindGo, nil, nil)
-	close(r.allReady)
+// answer ends a round: it sends the answer to the members, and lets this process go on. The caller holds mu, so no GO
+// overtakes the table.
+func (r *Roster) answer(payload []byte) {
+	r.toAll(frames[r.phase].down, payload, nil)
+	if r.phase == gathering {
+		if r.tree.relays[r.cfg.Rank] && (r.cfg.Rank > 0 || r.cards[0].Standby == "") {
+			_ = r.acceptors[0].Stop()
+		}
+		r.order = rootOrder(r.cards)
+		r.pending = len(r.tree.subtrees) + 1
+	}
+	r.phase++
+	close(r.over[r.phase-1])
 }
 
-// fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it
-// does nothing. The caller holds mu.
+// fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it does
+// nothing. The caller holds mu.
 func (r *Roster) fail(reason string, from *wire) {
 	if r.phase > linking {
 		return
@@ -146,14 +113,13 @@ func (r *Roster) fail(reason string, from *wire) {
 	r.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 }
 
-// describeAbsent says, for people, for which ranks this process waits.
+// describeAbsent returns a description, for people, of the ranks for which this process waits.
 func (r *Roster) describeAbsent() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var ranks []string
 	for rank := range r.cfg.Size {
-		m := r.members[rank]
-		if r.tree.subtrees[rank] != nil && (m == nil || (r.phase == gathering && !m.hasCards) || (r.phase == linking && !m.isReady)) {
+		if m := r.members[rank]; r.tree.subtrees[rank] != nil && (m == nil || m.reached == r.phase) {
 			ranks = append(ranks, fmt.Sprint(rank))
 		}
 	}
@@ -165,8 +131,8 @@ func (r *Roster) describeAbsent() string {
 		s = "ranks "
 	}
 	s += strings.Join(ranks, ", ") + ", to be started with the same rendezvous address and secret"
-	if r.cardAcceptor != nil {
-		if n, last := r.cardAcceptor.Refused(); n > 0 {
+	for _, a := range r.acceptors {
+		if n, last := a.Refused(); n > 0 {
 			s += fmt.Sprintf(" (turned away: %d, the last: %v)", n, last)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // silence is longer than one of the processes of a job, all of which this one plays, beside those of other tests, is kept
@@ -141,8 +143,8 @@ func TestSuccessorStopped(t *testing.T) {
 
 // TestSuccessorsGone: successor after successor leaves or dies, and those that are left hear of all of them.
 func TestSuccessorsGone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for silences, for seconds")
+	if !effort.Long() {
+		t.Skip("it waits for silence after silence: with -long")
 	}
 	p, all := succession(t, 5, 5, false)
 	defer leave(all)
@@ -203,7 +205,7 @@ func TestNoStandby(t *testing.T) {
 	all := p.join()
 	p.ready(all)
 	for _, c := range all[1:] {
-		if c.standby != nil || c.cardAcceptor != nil {
+		if len(c.acceptors) > 0 {
 			t.Errorf("rank %d has a standby listener", c.cfg.Rank)
 		}
 	}

@@ -160,7 +160,7 @@ func TestAbortOnSeveralHosts(t *testing.T) {
 				}
 				p.each(func(rank int) {
 					if rank != culprit {
-						errs[rank] = all[rank].Ready(context.Background())
+						errs[rank] = all[rank].Ready()
 					}
 				})
 				for rank, err := range errs {

@@ -20,9 +20,6 @@ func (a *cCall) target(i, win int) (x target, err error) {
 		return x, err
 	}
 	x.rank, x.disp = a.int(i), a.int(i+1)
-	if err := x.window.checkRank(x.rank); err != nil {
-		return x, err
-	}
 	if x.layout.Count, err = a.count(i + 2); err != nil {
 		return x, err
 	}
@@ -32,72 +29,31 @@ func (a *cCall) target(i, win int) (x target, err error) {
 	return x, err
 }
 
-// checkRank refuses a rank that is not in the window's group. MPI_PROC_NULL is allowed.
-func (w *cWindow) checkRank(r int) error {
-	if n := w.win.Group().Size(); r != procNull && (r < 0 || r >= n) {
-		return errorf(errRank, "rank %d of %d", r, n)
-	}
-	return nil
-}
-
-// transferArgs reads the arguments of MPI_Put and MPI_Get.
-func (a *cCall) transferArgs() (mpi.Buffer, target, error) {
-	x, err := a.target(3, 7)
-	if err != nil {
-		return mpi.Buffer{}, x, err
-	}
-	b, err := a.elements(0)
-	return b, x, err
-}
-
-func (a *cCall) put() error {
-	b, x, err := a.transferArgs()
-	if err != nil {
-		return err
-	}
-	return x.window.win.Put(b, x.rank, x.disp, x.layout)
-}
-
-func (a *cCall) get() error {
-	b, x, err := a.transferArgs()
-	if err != nil {
-		return err
-	}
-	return x.window.win.Get(b, x.rank, x.disp, x.layout)
-}
-
-// requestTransfer begins a put or a get, f, and returns its request.
-func (a *cCall) requestTransfer(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*cRequest, error) {
-	b, x, err := a.transferArgs()
-	if err != nil {
-		return nil, err
-	}
-	return x.request(f(x.window.win, b, x.rank, x.disp, x.layout)), nil
-}
-
 // request wraps the request r of an access for the program.
 func (x *target) request(r *mpi.Request) *cRequest {
 	return &cRequest{comm: x.window.comm, object: &x.window.object, req: r, noStatus: true}
 }
 
-func (a *cCall) rput() (*cRequest, error) { return a.requestTransfer((*mpi.Window).Rput) }
-func (a *cCall) rget() (*cRequest, error) { return a.requestTransfer((*mpi.Window).Rget) }
-
-// accumulateArgs reads the arguments of MPI_Accumulate and MPI_Raccumulate.
-func (a *cCall) accumulateArgs() (o *mpi.Op, b mpi.Buffer, x target, err error) {
-	if x, err = a.target(3, 8); err != nil {
-		return
-	}
-	if b, err = a.elements(0); err != nil {
-		return
-	}
-	x.window.noteAccumulate()
-	o, err = a.windowOp(7, x.typ)
-	return
+func (a *cCall) put(b mpi.Buffer, x target) error {
+	return x.window.win.Put(b, x.rank, x.disp, x.layout)
 }
 
-// windowOp returns the predefined operation at argument i in the form that changes elements of t in a window.
-func (a *cCall) windowOp(i int, t *cType) (*mpi.Op, error) {
+func (a *cCall) get(b mpi.Buffer, x target) error {
+	return x.window.win.Get(b, x.rank, x.disp, x.layout)
+}
+
+func (a *cCall) rput(b mpi.Buffer, x target) *cRequest {
+	return x.request(x.window.win.Rput(b, x.rank, x.disp, x.layout))
+}
+
+func (a *cCall) rget(b mpi.Buffer, x target) *cRequest {
+	return x.request(x.window.win.Rget(b, x.rank, x.disp, x.layout))
+}
+
+// windowOp returns the predefined operation at argument i in the form that changes elements of t in w. It is called
+// before each accumulate.
+func (a *cCall) windowOp(i int, t *cType, w *cWindow) (*mpi.Op, error) {
+	w.noteAccumulate()
 	o, err := a.op(i)
 	if err != nil {
 		return nil, err
@@ -108,30 +64,26 @@ func (a *cCall) windowOp(i int, t *cType) (*mpi.Op, error) {
 	return o.forWindow(t)
 }
 
-func (a *cCall) accumulate() error {
-	o, b, x, err := a.accumulateArgs()
+func (a *cCall) accumulate(b mpi.Buffer, x target) error {
+	o, err := a.windowOp(7, x.typ, x.window)
 	if err != nil {
 		return err
 	}
 	return x.window.win.Accumulate(o, b, x.rank, x.disp, x.layout)
 }
 
-func (a *cCall) raccumulate() (*cRequest, error) {
-	o, b, x, err := a.accumulateArgs()
+func (a *cCall) raccumulate(b mpi.Buffer, x target) (*cRequest, error) {
+	o, err := a.windowOp(7, x.typ, x.window)
 	if err != nil {
 		return nil, err
 	}
 	return x.request(x.window.win.Raccumulate(o, b, x.rank, x.disp, x.layout)), nil
 }
 
-// getAccumulateArgs reads the arguments of MPI_Get_accumulate and MPI_Rget_accumulate. With MPI_NO_OP b stays
-// empty.
-func (a *cCall) getAccumulateArgs() (o *mpi.Op, b, result mpi.Buffer, x target, err error) {
-	if x, err = a.target(6, 11); err != nil {
-		return
-	}
-	x.window.noteAccumulate()
-	if o, err = a.windowOp(10, x.typ); err != nil {
+// getAccumulateArgs reads the operation and the buffers of MPI_Get_accumulate and MPI_Rget_accumulate. With MPI_NO_OP b
+// stays empty.
+func (a *cCall) getAccumulateArgs(x *target) (o *mpi.Op, b, result mpi.Buffer, err error) {
+	if o, err = a.windowOp(10, x.typ, x.window); err != nil {
 		return
 	}
 	if result, err = a.elements(3); err != nil || o == mpi.NoOp {
@@ -141,16 +93,16 @@ func (a *cCall) getAccumulateArgs() (o *mpi.Op, b, result mpi.Buffer, x target, 
 	return
 }
 
-func (a *cCall) getAccumulate() error {
-	o, b, result, x, err := a.getAccumulateArgs()
+func (a *cCall) getAccumulate(x target) error {
+	o, b, result, err := a.getAccumulateArgs(&x)
 	if err != nil {
 		return err
 	}
 	return x.window.win.GetAccumulate(o, b, result, x.rank, x.disp, x.layout)
 }
 
-func (a *cCall) rgetAccumulate() (*cRequest, error) {
-	o, b, result, x, err := a.getAccumulateArgs()
+func (a *cCall) rgetAccumulate(x target) (*cRequest, error) {
+	o, b, result, err := a.getAccumulateArgs(&x)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +113,7 @@ func (a *cCall) rgetAccumulate() (*cRequest, error) {
 func (a *cCall) element(i int, t *cType) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
 
 func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
-	if err := w.checkRank(rank); err != nil {
-		return err
-	}
-	w.noteAccumulate()
-	o, err := a.windowOp(5, t)
+	o, err := a.windowOp(5, t, w)
 	if err != nil {
 		return err
 	}
@@ -183,9 +131,6 @@ func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
 }
 
 func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err error) {
-	if err := w.checkRank(rank); err != nil {
-		return err
-	}
 	var b [3]mpi.Buffer
 	for i := range b {
 		if b[i], err = a.element(i, t); err != nil {
@@ -198,14 +143,14 @@ func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err erro
 
 // asserts reads the bits MPI_MODE_... of argument i: what the program promises about a synchronization.
 func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
-	left := a.int(i)
-	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {
-		if left&bit != 0 {
+	rest := a.int(i)
+	for bit, p := range map[int]mpi.Assert{mpiModeNocheck: mpi.NoCheck, mpiModeNoprecede: mpi.NoPrecede, mpiModeNoput: mpi.NoPut, mpiModeNostore: mpi.NoStore, mpiModeNosucceed: mpi.NoSucceed} {
+		if rest&bit != 0 {
 			x |= p
-			left &^= bit
+			rest &^= bit
 		}
 	}
-	if left != 0 {
+	if rest != 0 {
 		err = errorf(errAssert, "%d is no assertion", a.int(i))
 	}
 	return x, err
@@ -228,12 +173,12 @@ func (a *cCall) winSync(w *cWindow) error                             { return w
 
 func (a *cCall) winLock(kind, rank int, x mpi.Assert, w *cWindow) error {
 	switch kind {
-	case lockShared:
+	case mpiLockShared:
 		return w.win.Lock(mpi.LockShared, rank, x)
-	case lockExclusive:
+	case mpiLockExclusive:
 		return w.win.Lock(mpi.LockExclusive, rank, x)
 	}
-	return errorf(errLockType, "%d is no kind of lock", kind)
+	return errorf(errLocktype, "%d is no kind of lock", kind)
 }
 
 func (a *cCall) allocMem(n int) (uintptr, error) {

@@ -20,17 +20,11 @@ type cAttribute struct {
 // keyval is a key of attributes.
 type keyval struct {
 	kind         objectKind // of the objects to which it can be attached
-	copy, delete uintptr    // functions of the program. copy may be copyNone or copyDup instead; a delete of 0: there is none
+	copy, delete uintptr    // functions of the program. copy may be mpiNullCopyFn or mpiDupFn instead; a delete of 0: there is none
 	extra        uintptr    // the extra state: an argument of these functions
 	freed        bool       // the program has freed the key; keyvals guards it
 	uses         int        // how many attributes have the key; keyvals guards it
 }
-
-// Values of keyval.copy that stand for predefined functions.
-const (
-	copyNone = 0 // MPI_COMM_NULL_COPY_FN: the attribute is not copied
-	copyDup  = 1 // MPI_COMM_DUP_FN: the value is copied
-)
 
 // firstKeyval is the number of the first key that a program creates. Lower ones are predefined.
 const firstKeyval = 1024
@@ -223,9 +217,9 @@ func (o *object) copyAttributes(to *object) error {
 	o.mu.Unlock()
 	for _, y := range all {
 		switch y.key.copy {
-		case copyNone:
+		case mpiNullCopyFn:
 			continue
-		case copyDup:
+		case mpiDupFn:
 		default:
 			value, ok, code := callCopy(y.key.copy, o.handle, y.keyNumber, y.key.extra, y.value)
 			if err := callbackError(code); err != nil {
@@ -242,19 +236,6 @@ func (o *object) copyAttributes(to *object) error {
 	return nil
 }
 
-// Predefined attributes of communicators, whose values are addresses of ints.
-const (
-	tagUB         = 501
-	canIO         = 502
-	hostRank      = 503
-	wtimeIsGlobal = 504
-	appNum        = 505
-	lastUsedCode  = 506
-	universeSize  = 507
-	anySource     = mpi.AnySource
-	maxTag        = mpi.MaxTag
-)
-
 // constants are the ints to which predefined attributes point. They lie in C's memory because the program keeps the
 // addresses.
 var constants = allocateInts(8)
@@ -269,24 +250,24 @@ func constant(i, v int) uintptr {
 // has a value.
 func standardOfComm(key int) (value uintptr, ok, known bool) {
 	switch key {
-	case tagUB:
-		return constant(0, maxTag), true, true
-	case canIO:
-		return constant(1, procNull), true, true
-	case hostRank:
-		return constant(2, procNull), true, true
-	case wtimeIsGlobal:
+	case mpiTagUb:
+		return constant(0, mpi.MaxTag), true, true
+	case mpiIo:
+		return constant(1, mpiProcNull), true, true
+	case mpiHost:
+		return constant(2, mpiProcNull), true, true
+	case mpiWtimeIsGlobal:
 		return constant(3, globalTime()), true, true
-	case appNum:
+	case mpiAppnum:
 		if n, known := job.session.Program(); known {
 			return constant(4, n), true, true
 		}
 		return 0, false, true
-	case lastUsedCode:
+	case mpiLastusedcode:
 		codes.Lock()
 		defer codes.Unlock()
-		return constant(5, max(codes.last, int(lastCode))), true, true
-	case universeSize:
+		return constant(5, max(codes.last, int(errLastcode))), true, true
+	case mpiUniverseSize:
 		return constant(6, job.allComm.Size()), true, true
 	}
 	return 0, false, false

@@ -9,11 +9,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-const (
-	inPlace         = 1
-	bufferAutomatic = 2
-)
-
 // elements returns the buffer at argument i, whose count and datatype are arguments i+1 and i+2.
 func (a *cCall) elements(i int) (mpi.Buffer, error) {
 	n, err := a.count(i + 1)
@@ -21,8 +16,8 @@ func (a *cCall) elements(i int) (mpi.Buffer, error) {
 		return mpi.Buffer{}, err
 	}
 	h := a.handle(i + 2)
-	if n == 0 && h == nullType { // programs pass MPI_DATATYPE_NULL for no elements
-		h = byteType
+	if n == 0 && h == datatypeNullHandle { // programs pass MPI_DATATYPE_NULL for no elements
+		h = byteHandle
 	}
 	t, err := committedType(h)
 	if err != nil {
@@ -58,7 +53,7 @@ const firstAddress = 4096
 // before base becomes a pointer.
 func (a *cCall) checkElements(i int, base uintptr) error {
 	switch {
-	case a.word[i] == inPlace:
+	case a.word[i] == mpiInPlace:
 		return errorf(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
 	case base < firstAddress:
 		return errorf(errBuffer, "argument %d is no address of elements: %#x", i+1, base)
@@ -67,7 +62,7 @@ func (a *cCall) checkElements(i int, base uintptr) error {
 }
 
 // inPlace reports whether argument i is MPI_IN_PLACE.
-func (a *cCall) inPlace(i int) bool { return a.word[i] == inPlace }
+func (a *cCall) inPlace(i int) bool { return a.word[i] == mpiInPlace }
 
 // equalBlocks reads n blocks of one length. The parameters say which arguments are the address, the count of a
 // block, and the datatype.
@@ -161,11 +156,11 @@ func (a *cCall) typedBlocks(address, counts, places, types, n int, read func(i, 
 	base := a.word[address]
 	for i, h := range hs {
 		t, err := committedType(h)
-		if err != nil && (b.Counts[i] > 0 || h == nullType) {
+		if err != nil && (b.Counts[i] > 0 || h == datatypeNullHandle) {
 			return b, err
 		}
 		if err != nil {
-			t = predefinedTypes[byteType-firstType]
+			t = predefinedTypes[byteHandle-firstType]
 		}
 		b.Types[i] = t.typ
 		if b.Counts[i] == 0 || t.typ.Size() == 0 || b.Base != nil {

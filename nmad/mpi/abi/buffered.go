@@ -45,7 +45,7 @@ func (c *cComm) sendBuffered(e envelope) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if e.rank == procNull {
+	if e.rank == mpiProcNull {
 		return nil
 	}
 	need := e.buffer.Size() + overhead
@@ -76,16 +76,16 @@ func (bs *buffers) isAttached() bool {
 
 // reap forgets completed sends. The caller holds mu.
 func (bs *buffers) reap() {
-	left := bs.sent[:0]
+	remaining := bs.sent[:0]
 	for _, p := range bs.sent {
 		if over, _, _ := p.req.Test(); over {
 			bs.used -= p.size
 		} else {
-			left = append(left, p)
+			remaining = append(remaining, p)
 		}
 	}
-	clear(bs.sent[len(left):])
-	bs.sent = left
+	clear(bs.sent[len(remaining):])
+	bs.sent = remaining
 }
 
 // attach attaches the memory at argument address to x. Argument size is its size in bytes.
@@ -99,7 +99,7 @@ func (a *cCall) attach(x *buffers, address, size int) error {
 	if x.attached {
 		return errorf(errBuffer, "a buffer is attached: detach it first")
 	}
-	x.attached, x.automatic, x.address, x.size = true, a.word[address] == bufferAutomatic, a.word[address], n
+	x.attached, x.automatic, x.address, x.size = true, a.word[address] == mpiBufferAutomatic, a.word[address], n
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (a *cCall) setCount(i, v int) error {
 		return a.setAint(i, v)
 	}
 	if v > math.MaxInt32 || v < math.MinInt32 {
-		v = undefined
+		v = mpiUndefined
 	}
 	return a.setInt(i, v)
 }

@@ -127,7 +127,7 @@ func reduceInC(op, t int, in, inout pointer, n int) {
 	C.reduce_in_c(C.int(op), C.int(t), in, inout, C.int64_t(n))
 }
 
-// callCopy calls the program's function f that copies an attribute. ok says whether the copy is to be kept.
+// callCopy calls the program's function f that copies an attribute. ok reports whether the copy is to be kept.
 func callCopy(f uintptr, object handle, key int, extra, value uintptr) (copied uintptr, ok bool, code int) {
 	var out C.uintptr_t
 	var flag C.int

@@ -62,7 +62,7 @@ func (c *cComm) checkRoot(root int) (here, idle bool, err error) {
 		return false, false, errorf(errRoot, "root %d of %d", root, c.local.Size())
 	case root == mpi.Root:
 		return true, false, nil
-	case root == procNull:
+	case root == mpiProcNull:
 		return false, true, nil
 	case root >= 0 && root < c.inter.RemoteSize():
 		return false, false, nil

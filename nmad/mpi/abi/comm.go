@@ -30,14 +30,6 @@ type (
 	interComm = cComm // of two groups
 )
 
-const (
-	nullComm    handle = 0x100
-	worldHandle handle = 0x101
-	selfHandle  handle = 0x102
-	undefined          = mpi.Undefined
-	nullRequest handle = 0x180
-)
-
 // newComm returns the cComm of c. Its error handler is MPI_ERRORS_ARE_FATAL, and it has no handle yet.
 func newComm(c *mpi.Comm, name string) *cComm {
 	x := &cComm{local: c, p2p: c, object: object{kind: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
@@ -47,9 +39,9 @@ func newComm(c *mpi.Comm, name string) *cComm {
 
 // commOf returns the communicator of a handle.
 func commOf(h handle) (*cComm, error) {
-	if h == worldHandle || h == selfHandle {
+	if h == commWorldHandle || h == commSelfHandle {
 		p := &job.world
-		if h == selfHandle {
+		if h == commSelfHandle {
 			p = &job.self
 		}
 		if c := p.Load(); c != nil {
@@ -59,9 +51,6 @@ func commOf(h handle) (*cComm, error) {
 			return nil, errorf(errComm, "MPI_Finalize was called before")
 		}
 		return nil, errorf(errComm, "MPI_Init was not called before")
-	}
-	if h == nullComm {
-		return nil, errorf(errComm, "it is MPI_COMM_NULL")
 	}
 	return comms.get(h)
 }
@@ -108,7 +97,7 @@ func (c *cComm) describe() string {
 // it writes MPI_COMM_NULL.
 func (a *cCall) setComm(i int, c *cComm) error {
 	if c == nil {
-		return a.setHandle(i, nullComm)
+		return a.setHandle(i, commNullHandle)
 	}
 	h, err := c.enlist()
 	if err != nil {
@@ -161,7 +150,7 @@ func (a *cCall) commGroup(c *cComm) mpi.Group           { return c.local.Group()
 func (a *cCall) commRemoteGroup(c *interComm) mpi.Group { return c.inter.RemoteGroup() }
 
 // comparisons are the results of MPI_Comm_compare and MPI_Group_compare, by those of package mpi.
-var comparisons = [...]int{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
+var comparisons = [...]int{mpi.Identical: mpiIdent, mpi.Congruent: mpiCongruent, mpi.Similar: mpiSimilar, mpi.Unequal: mpiUnequal}
 
 func (a *cCall) commCompare(c, d *cComm) int {
 	if c.inter != nil || d.inter != nil {
@@ -255,7 +244,7 @@ func (a *cCall) commIdup(c *cComm) (*cRequest, error) { return a.idup(c, newInfo
 func (a *cCall) commIdupWithInfo(c *cComm, i *hints) (*cRequest, error) { return a.idup(c, i, 2) }
 
 func (a *cCall) commFree(h *handle) error {
-	if *h == worldHandle || *h == selfHandle {
+	if *h == commWorldHandle || *h == commSelfHandle {
 		return errorf(errComm, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed")
 	}
 	c, err := commOf(*h)
@@ -271,7 +260,7 @@ func (a *cCall) commFree(h *handle) error {
 	state.Load().cacheOf(*h).forget(*h)
 	comms.drop(*h)
 	c.free()
-	*h = nullComm
+	*h = commNullHandle
 	return nil
 }
 
@@ -288,7 +277,7 @@ func (a *cCall) commDisconnect(h *handle) error {
 }
 
 func (a *cCall) commSplit(c *cComm, color, key int) (*cComm, error) {
-	if color < 0 && color != undefined {
+	if color < 0 && color != mpiUndefined {
 		return nil, errorf(errArg, "color %d is below 0", color)
 	}
 	if c.inter != nil { // the processes of one color make an intercommunicator, if both groups have some
@@ -297,26 +286,18 @@ func (a *cCall) commSplit(c *cComm, color, key int) (*cComm, error) {
 	return c.derive(c.local.Split(color, key))
 }
 
-// MPI_COMM_TYPE_..., for MPI_Comm_split_type.
-const (
-	splitShared         = 221
-	splitHWUnguided     = 222
-	splitHWGuided       = 223
-	splitResourceGuided = 224
-)
-
 func (a *cCall) commSplitType(c *intraComm, what, key int, i *hints) (*cComm, error) {
-	color := undefined
+	color := mpiUndefined
 	switch what {
-	case undefined:
-	case splitShared:
+	case mpiUndefined:
+	case mpiCommTypeShared:
 		color = job.session.HostOf(job.session.Rank())
-	case splitHWGuided, splitResourceGuided:
+	case mpiCommTypeHwGuided, mpiCommTypeResourceGuided:
 		// The one resource with a name that this library knows is shared memory, which is that of a host.
 		if v, ok := i.Get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
 			color = job.session.HostOf(job.session.Rank())
 		}
-	case splitHWUnguided:
+	case mpiCommTypeHwUnguided:
 		// The largest parts of the machine are hosts, if the processes of the communicator are on several.
 		hosts := map[int]bool{}
 		for r := range c.local.Size() {
@@ -364,4 +345,4 @@ func (a *cCall) intercommMerge(c *interComm, high bool) (*cComm, error) {
 	return c.derive(c.inter.Merge(high))
 }
 
-func (a *cCall) commGetParent() handle { return nullComm }
+func (a *cCall) commGetParent() handle { return commNullHandle }

@@ -3,15 +3,20 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// weights returns the weights of n edges at argument i; nil for MPI_UNWEIGHTED.
-func (a *cCall) weights(i, n int) ([]int, error) {
+// edgeWeights are the weights of edges; nil for MPI_UNWEIGHTED.
+type edgeWeights = []int
+
+// weights returns the weights of n edges at argument i.
+func (a *cCall) weights(i, n int) (edgeWeights, error) {
 	switch a.word[i] {
-	case unweighted:
+	case mpiUnweighted:
 		return nil, nil
-	case emptyWeights:
+	case mpiWeightsEmpty:
 		return []int{}, nil
 	}
 	all, err := a.ints(i, n)
@@ -23,40 +28,20 @@ func (a *cCall) weights(i, n int) ([]int, error) {
 	return all, err
 }
 
-func (a *cCall) distGraphCreateAdjacent(c *intraComm) (_ *cComm, err error) {
-	var lists, weights [2][]int
-	for i := range lists {
-		n := a.int(1 + 3*i)
-		if lists[i], err = a.ints(2+3*i, n); err != nil {
-			return nil, err
-		}
-		if weights[i], err = a.weights(3+3*i, n); err != nil {
-			return nil, err
+func (a *cCall) distGraphCreateAdjacent(c *intraComm, from []int, inWeights edgeWeights, to []int, outWeights edgeWeights) (*cComm, error) {
+	for _, r := range slices.Concat(from, to) {
+		if r != mpiProcNull && (r < 0 || r >= c.local.Size()) {
+			return nil, errorf(errArg, "a neighbour %d of %d", r, c.local.Size())
 		}
 	}
-	for _, l := range lists {
-		for _, r := range l {
-			if r != procNull && (r < 0 || r >= c.local.Size()) {
-				return nil, errorf(errArg, "a neighbour %d of %d", r, c.local.Size())
-			}
-		}
-	}
-	g, err := mpi.NewDistGraphAdjacent(c.local, lists[0], lists[1])
+	g, err := mpi.NewDistGraphAdjacent(c.local, from, to)
 	if err != nil {
 		return nil, err
 	}
-	return c.withTopology(g.Comm, topology{graph: g, inWeights: weights[0], outWeights: weights[1]}), nil
+	return c.withTopology(g.Comm, topology{graph: g, inWeights: inWeights, outWeights: outWeights}), nil
 }
 
-func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
-	sources, err := a.ints(2, n)
-	if err != nil {
-		return nil, err
-	}
-	degrees, err := a.ints(3, n)
-	if err != nil {
-		return nil, err
-	}
+func (a *cCall) distGraphCreate(c *intraComm, sources, degrees []int) (*cComm, error) {
 	total := 0
 	for _, d := range degrees {
 		if d < 0 {
@@ -72,7 +57,7 @@ func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.word[5] == emptyWeights {
+	if a.word[5] == mpiWeightsEmpty {
 		weights = make([]int, total)
 	}
 	edges := make([][2]int, 0, total)
@@ -119,7 +104,7 @@ func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 		if err := a.setInts(2+3*i, side.ranks[:n]); err != nil {
 			return err
 		}
-		if at := 3 + 3*i; side.weights != nil && a.word[at] != unweighted && a.word[at] != emptyWeights && n > 0 {
+		if at := 3 + 3*i; side.weights != nil && a.word[at] != mpiUnweighted && a.word[at] != mpiWeightsEmpty && n > 0 {
 			if err := a.setInts(at, side.weights[:min(n, len(side.weights))]); err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func (t *cType) lendHandle() handle {
 	if t.loans++; t.loans == 1 && t.freed {
 		var err error
 		if t.reissued, err = types.add(t); err != nil { // the table is full
-			t.reissued = nullType
+			t.reissued = datatypeNullHandle
 		}
 	}
 	if t.reissued != 0 {
@@ -58,7 +58,7 @@ func (t *cType) returnHandle() {
 	t.reissued = 0
 }
 
-// release ends the program's use of t. False: the program has freed it before.
+// release ends the program's use of t. It reports false if the program has freed t before.
 func (t *cType) release() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,123 +94,69 @@ const (
 	classPair                         // a value and an index
 )
 
-const (
-	nullType  handle = 0x200
-	firstType handle = 0x200
-	lastType  handle = 0x300
-	byteType  handle = 0x247
-)
+// Handles from firstType on, and below lastType, are of predefined datatypes.
+const firstType, lastType = datatypeNullHandle, 0x300
 
-// MPI_COMBINER_...
-const (
-	combinerNamed         = 101
-	combinerDup           = 102
-	combinerContiguous    = 103
-	combinerVector        = 104
-	combinerHvector       = 105
-	combinerIndexed       = 106
-	combinerHindexed      = 107
-	combinerIndexedBlock  = 108
-	combinerHindexedBlock = 109
-	combinerStruct        = 110
-	combinerSubarray      = 111
-	combinerDarray        = 112
-	combinerF90Real       = 113
-	combinerF90Complex    = 114
-	combinerF90Integer    = 115
-	combinerResized       = 116
-	combinerValueIndex    = 117
-)
+// pairTypes are the predefined datatypes of a value and an index, by the handles of both.
+var pairTypes = map[[2]handle]handle{
+	{floatHandle, intHandle}: floatIntHandle, {doubleHandle, intHandle}: doubleIntHandle, {longHandle, intHandle}: longIntHandle,
+	{intHandle, intHandle}: twoIntHandle, {shortHandle, intHandle}: shortIntHandle, {longDoubleHandle, intHandle}: longDoubleIntHandle,
+	{realHandle, realHandle}: twoRealHandle, {doublePrecisionHandle, doublePrecisionHandle}: twoDoublePrecisionHandle,
+	{integerHandle, integerHandle}: twoIntegerHandle,
+}
 
 // predefinedTypes are the predefined datatypes, by their handles less firstType.
 var predefinedTypes = func() (all [lastType - firstType]*cType) {
-	add := func(h handle, name string, s opClass, t *datatype.Type) {
-		all[h-firstType] = &cType{object: object{kind: ofType, handle: h, name: name}, typ: t.Named(name), class: s, committed: true, contents: contents{combiner: combinerNamed}}
-	}
-	of := func(h handle, name string, s opClass, k datatype.Kind) { add(h, name, s, datatype.Of(k)) }
-	pairOf := func(h handle, name string, v *datatype.Type, index datatype.Kind) {
-		i := datatype.Of(index)
-		at := (v.Size() + i.Size() - 1) / i.Size() * i.Size()
-		t, err := datatype.Struct([]int{1, 1}, []int{0, at}, []*datatype.Type{v, i})
-		if err != nil {
-			panic(err)
+	add := func(s opClass, t *datatype.Type, handles ...handle) {
+		for _, h := range handles {
+			name := handleNames[h]
+			all[h-firstType] = &cType{object: object{kind: ofType, handle: h, name: name}, typ: t.Named(name), class: s, committed: true, contents: contents{combiner: mpiCombinerNamed}}
 		}
-		add(h, name, classPair, t)
 	}
-	pair := func(h handle, name string, value, index datatype.Kind) { pairOf(h, name, datatype.Of(value), index) }
-	// These types have fewer bytes in external32 than here.
-	long, unsignedLong, wide := datatype.Narrow(datatype.Int64, 4), datatype.Narrow(datatype.Uint64, 4), datatype.Narrow(datatype.Uint32, 2)
-	opaque := func(h handle, name string, s opClass, size int) {
+	of := func(s opClass, k datatype.Kind, handles ...handle) { add(s, datatype.Of(k), handles...) }
+	of(classMultiLanguage, datatype.Int64, aintHandle, countHandle, offsetHandle)
+	of(classByte, datatype.Byte, byteHandle)
+	of(classNone, datatype.Packed, packedHandle)
+	of(classNone, datatype.Int8, characterHandle)
+	of(classInteger, datatype.Int8, charHandle, signedCharHandle, int8THandle, integer1Handle) // the standard defines no reductions for MPI_CHAR; other libraries do
+	of(classInteger, datatype.Int16, shortHandle, int16THandle, integer2Handle)
+	of(classInteger, datatype.Int32, intHandle, int32THandle, integerHandle, integer4Handle)
+	of(classInteger, datatype.Int64, longLongHandle, int64THandle, integer8Handle)
+	of(classInteger, datatype.Uint8, unsignedCharHandle, uint8THandle)
+	of(classInteger, datatype.Uint16, unsignedShortHandle, uint16THandle)
+	of(classInteger, datatype.Uint32, unsignedHandle, uint32THandle)
+	of(classInteger, datatype.Uint64, unsignedLongLongHandle, uint64THandle)
+	of(classLogical, datatype.Bool, cBoolHandle, cxxBoolHandle)
+	of(classLogical, datatype.Int8, logical1Handle)
+	of(classLogical, datatype.Int16, logical2Handle)
+	of(classLogical, datatype.Int32, logicalHandle, logical4Handle)
+	of(classLogical, datatype.Int64, logical8Handle)
+	of(classFloating, datatype.Float32, floatHandle, realHandle, real4Handle)
+	of(classFloating, datatype.Float64, doubleHandle, doublePrecisionHandle, real8Handle)
+	of(classFloating, datatype.LongDouble, longDoubleHandle)
+	of(classComplex, datatype.Complex64, cFloatComplexHandle, cxxFloatComplexHandle, complexHandle, complex8Handle)
+	of(classComplex, datatype.Complex128, cDoubleComplexHandle, cxxDoubleComplexHandle, doubleComplexHandle, complex16Handle)
+	of(classComplex, datatype.LongComplex, cLongDoubleComplexHandle, cxxLongDoubleComplexHandle)
+	// These have fewer bytes in external32 than here.
+	add(classInteger, datatype.Narrow(datatype.Int64, 4), longHandle)
+	add(classInteger, datatype.Narrow(datatype.Uint64, 4), unsignedLongHandle)
+	add(classNone, datatype.Narrow(datatype.Uint32, 2), wcharHandle)
+	// Go and C have no such numbers.
+	for h, size := range map[handle]int{real2Handle: 2, complex4Handle: 4, logical16Handle: 16, integer16Handle: 16, real16Handle: 16, complex32Handle: 32} {
 		t, err := datatype.Contiguous(size, datatype.Of(datatype.Byte))
 		if err != nil {
 			panic(err)
 		}
-		add(h, name, s, t)
+		add(classNone, t, h)
 	}
-	signed := map[int]datatype.Kind{1: datatype.Int8, 2: datatype.Int16, 4: datatype.Int32, 8: datatype.Int64}
-	unsigned := map[int]datatype.Kind{1: datatype.Uint8, 2: datatype.Uint16, 4: datatype.Uint32, 8: datatype.Uint64}
-	of(0x201, "MPI_AINT", classMultiLanguage, datatype.Int64)
-	of(0x202, "MPI_COUNT", classMultiLanguage, datatype.Int64)
-	of(0x203, "MPI_OFFSET", classMultiLanguage, datatype.Int64)
-	of(0x207, "MPI_PACKED", classNone, datatype.Packed)
-	of(0x208, "MPI_SHORT", classInteger, datatype.Int16)
-	of(0x209, "MPI_INT", classInteger, datatype.Int32)
-	add(0x20a, "MPI_LONG", classInteger, long)
-	of(0x20b, "MPI_LONG_LONG", classInteger, datatype.Int64)
-	of(0x20c, "MPI_UNSIGNED_SHORT", classInteger, datatype.Uint16)
-	of(0x20d, "MPI_UNSIGNED", classInteger, datatype.Uint32)
-	add(0x20e, "MPI_UNSIGNED_LONG", classInteger, unsignedLong)
-	of(0x20f, "MPI_UNSIGNED_LONG_LONG", classInteger, datatype.Uint64)
-	of(0x210, "MPI_FLOAT", classFloating, datatype.Float32)
-	of(0x212, "MPI_C_FLOAT_COMPLEX", classComplex, datatype.Complex64)
-	of(0x213, "MPI_CXX_FLOAT_COMPLEX", classComplex, datatype.Complex64)
-	of(0x214, "MPI_DOUBLE", classFloating, datatype.Float64)
-	of(0x216, "MPI_C_DOUBLE_COMPLEX", classComplex, datatype.Complex128)
-	of(0x217, "MPI_CXX_DOUBLE_COMPLEX", classComplex, datatype.Complex128)
-	of(0x218, "MPI_LOGICAL", classLogical, datatype.Int32)
-	of(0x219, "MPI_INTEGER", classInteger, datatype.Int32)
-	of(0x21a, "MPI_REAL", classFloating, datatype.Float32)
-	of(0x21b, "MPI_COMPLEX", classComplex, datatype.Complex64)
-	of(0x21c, "MPI_DOUBLE_PRECISION", classFloating, datatype.Float64)
-	of(0x21d, "MPI_DOUBLE_COMPLEX", classComplex, datatype.Complex128)
-	of(0x21e, "MPI_CHARACTER", classNone, datatype.Int8)
-	of(0x220, "MPI_LONG_DOUBLE", classFloating, datatype.LongDouble)
-	of(0x224, "MPI_C_LONG_DOUBLE_COMPLEX", classComplex, datatype.LongComplex)
-	of(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", classComplex, datatype.LongComplex)
-	pair(0x228, "MPI_FLOAT_INT", datatype.Float32, datatype.Int32)
-	pair(0x229, "MPI_DOUBLE_INT", datatype.Float64, datatype.Int32)
-	pairOf(0x22a, "MPI_LONG_INT", long, datatype.Int32)
-	pair(0x22b, "MPI_2INT", datatype.Int32, datatype.Int32)
-	pair(0x22c, "MPI_SHORT_INT", datatype.Int16, datatype.Int32)
-	pair(0x22d, "MPI_LONG_DOUBLE_INT", datatype.LongDouble, datatype.Int32)
-	pair(0x230, "MPI_2REAL", datatype.Float32, datatype.Float32)
-	pair(0x231, "MPI_2DOUBLE_PRECISION", datatype.Float64, datatype.Float64)
-	pair(0x232, "MPI_2INTEGER", datatype.Int32, datatype.Int32)
-	of(0x238, "MPI_C_BOOL", classLogical, datatype.Bool)
-	of(0x239, "MPI_CXX_BOOL", classLogical, datatype.Bool)
-	add(0x23c, "MPI_WCHAR", classNone, wide)
-	of(0x243, "MPI_CHAR", classInteger, datatype.Int8) // the standard defines no reductions for it; other libraries do
-	of(0x244, "MPI_SIGNED_CHAR", classInteger, datatype.Int8)
-	of(0x245, "MPI_UNSIGNED_CHAR", classInteger, datatype.Uint8)
-	of(0x247, "MPI_BYTE", classByte, datatype.Byte)
-	for i, size := range []int{1, 2, 4, 8} {
-		h, bits := handle(8*i), [...]string{"8", "16", "32", "64"}[i]
-		of(0x240+h, "MPI_INT"+bits+"_T", classInteger, signed[size])
-		of(0x241+h, "MPI_UINT"+bits+"_T", classInteger, unsigned[size])
-		n := [...]string{"1", "2", "4", "8"}[i]
-		of(0x2c0+h, "MPI_LOGICAL"+n, classLogical, signed[size])
-		of(0x2c1+h, "MPI_INTEGER"+n, classInteger, signed[size])
+	for parts, h := range pairTypes {
+		v, i := all[parts[0]-firstType].typ, all[parts[1]-firstType].typ
+		t, err := datatype.Struct([]int{1, 1}, []int{0, (v.Size() + i.Size() - 1) / i.Size() * i.Size()}, []*datatype.Type{v, i})
+		if err != nil {
+			panic(err)
+		}
+		add(classPair, t, h)
 	}
-	opaque(0x2ca, "MPI_REAL2", classNone, 2)
-	of(0x2d2, "MPI_REAL4", classFloating, datatype.Float32)
-	opaque(0x2d3, "MPI_COMPLEX4", classNone, 4)
-	of(0x2da, "MPI_REAL8", classFloating, datatype.Float64)
-	of(0x2db, "MPI_COMPLEX8", classComplex, datatype.Complex64)
-	opaque(0x2e0, "MPI_LOGICAL16", classNone, 16)
-	opaque(0x2e1, "MPI_INTEGER16", classNone, 16)
-	opaque(0x2e2, "MPI_REAL16", classNone, 16)
-	of(0x2e3, "MPI_COMPLEX16", classComplex, datatype.Complex128)
-	opaque(0x2eb, "MPI_COMPLEX32", classNone, 32)
 	return all
 }()
 
@@ -219,9 +165,6 @@ func typeOf(h handle) (*cType, error) {
 	if h < lastType && h >= firstType {
 		if t := predefinedTypes[h-firstType]; t != nil {
 			return t, nil
-		}
-		if h == nullType {
-			return nil, errorf(errType, "it is MPI_DATATYPE_NULL")
 		}
 	}
 	return types.get(h)
@@ -309,48 +252,41 @@ func (a *cCall) contentsOf(combiner int, ints, addresses []int, types ...*cType)
 
 func (a *cCall) typeContiguous(n elementCount, t *cType) (*cType, error) {
 	x, err := datatype.Contiguous(n, t.typ)
-	return newType(x, a.contentsOf(combinerContiguous, []int{n}, nil, t), err)
+	return newType(x, a.contentsOf(mpiCombinerContiguous, []int{n}, nil, t), err)
 }
 
 func (a *cCall) typeVector(n elementCount, length, stride int, t *cType) (*cType, error) {
 	x, err := datatype.Vector(n, length, stride, t.typ)
-	return newType(x, a.contentsOf(combinerVector, []int{n, length, stride}, nil, t), err)
+	return newType(x, a.contentsOf(mpiCombinerVector, []int{n, length, stride}, nil, t), err)
 }
 
 func (a *cCall) typeCreateHvector(n elementCount, length, stride int, t *cType) (*cType, error) {
 	x, err := datatype.Hvector(n, length, stride, t.typ)
-	return newType(x, a.contentsOf(combinerHvector, []int{n, length}, []int{stride}, t), err)
+	return newType(x, a.contentsOf(mpiCombinerHvector, []int{n, length}, []int{stride}, t), err)
 }
 
-func (a *cCall) typeIndexed(n elementCount, t *cType) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.counts)
-	if err != nil {
-		return nil, err
-	}
-	x, err := datatype.Indexed(blocks, at, t.typ)
-	return newType(x, a.contentsOf(combinerIndexed, prepend(n, blocks, at), nil, t), err)
-}
+// blockSizes are the lengths of the blocks of a datatype, 0 or more.
+type blockSizes = []int
 
-func (a *cCall) typeCreateHindexed(n elementCount, t *cType) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.addresses)
-	if err != nil {
-		return nil, err
-	}
-	x, err := datatype.Hindexed(blocks, at, t.typ)
-	return newType(x, a.contentsOf(combinerHindexed, prepend(n, blocks), at, t), err)
-}
-
-// blockLists returns the lengths and the displacements of n blocks, at arguments 1 and 2.
-func (a *cCall) blockLists(n int, displacements func(i, n int) ([]int, error)) (blocks, at []int, err error) {
-	if blocks, err = a.counts(1, n); err == nil {
-		at, err = displacements(2, n)
-	}
-	for _, b := range blocks {
-		if err == nil && b < 0 {
-			err = errorf(errArg, "a block of %d elements", b)
+// blockSizes returns the n lengths at argument i. It refuses those below 0.
+func (a *cCall) blockSizes(i, n int) (blockSizes, error) {
+	all, err := a.counts(i, n)
+	for _, b := range all {
+		if b < 0 {
+			return nil, errorf(errArg, "a block of %d elements", b)
 		}
 	}
-	return blocks, at, err
+	return all, err
+}
+
+func (a *cCall) typeIndexed(n elementCount, blocks blockSizes, at []int, t *cType) (*cType, error) {
+	x, err := datatype.Indexed(blocks, at, t.typ)
+	return newType(x, a.contentsOf(mpiCombinerIndexed, prepend(n, blocks, at), nil, t), err)
+}
+
+func (a *cCall) typeCreateHindexed(n elementCount, blocks blockSizes, at []int, t *cType) (*cType, error) {
+	x, err := datatype.Hindexed(blocks, at, t.typ)
+	return newType(x, a.contentsOf(mpiCombinerHindexed, prepend(n, blocks), at, t), err)
 }
 
 // prepend returns n followed by the lists.
@@ -368,7 +304,7 @@ func (a *cCall) typeCreateIndexedBlock(n elementCount, length int, t *cType) (*c
 		return nil, err
 	}
 	x, err := datatype.IndexedBlock(length, at, t.typ)
-	return newType(x, a.contentsOf(combinerIndexedBlock, prepend(n, []int{length}, at), nil, t), err)
+	return newType(x, a.contentsOf(mpiCombinerIndexedBlock, prepend(n, []int{length}, at), nil, t), err)
 }
 
 func (a *cCall) typeCreateHindexedBlock(n elementCount, length int, t *cType) (*cType, error) {
@@ -377,29 +313,21 @@ func (a *cCall) typeCreateHindexedBlock(n elementCount, length int, t *cType) (*
 		return nil, err
 	}
 	x, err := datatype.HindexedBlock(length, at, t.typ)
-	return newType(x, a.contentsOf(combinerHindexedBlock, []int{n, length}, at, t), err)
+	return newType(x, a.contentsOf(mpiCombinerHindexedBlock, []int{n, length}, at, t), err)
 }
 
-func (a *cCall) typeCreateStruct(n elementCount) (*cType, error) {
-	blocks, at, err := a.blockLists(n, a.addresses)
-	if err != nil {
-		return nil, err
-	}
-	members, err := a.dtypes(3, n)
-	if err != nil {
-		return nil, err
-	}
+func (a *cCall) typeCreateStruct(n elementCount, blocks blockSizes, at []int, members []*cType) (*cType, error) {
 	list := make([]*datatype.Type, n)
 	for i, t := range members {
 		list[i] = t.typ
 	}
 	x, err := datatype.Struct(blocks, at, list)
-	return newType(x, a.contentsOf(combinerStruct, prepend(n, blocks), at, members...), err)
+	return newType(x, a.contentsOf(mpiCombinerStruct, prepend(n, blocks), at, members...), err)
 }
 
 func (a *cCall) typeCreateResized(t *cType, lower, extent int) (*cType, error) {
 	x, err := datatype.Resized(t.typ, lower, extent)
-	return newType(x, a.contentsOf(combinerResized, nil, []int{lower, extent}, t), err)
+	return newType(x, a.contentsOf(mpiCombinerResized, nil, []int{lower, extent}, t), err)
 }
 
 func (a *cCall) typeDup(t *cType) (*cType, error) {
@@ -407,102 +335,76 @@ func (a *cCall) typeDup(t *cType) (*cType, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &cType{typ: x, contents: contents{combiner: combinerDup, types: []*cType{t}}, committed: t.committed}
+	d := &cType{typ: x, contents: contents{combiner: mpiCombinerDup, types: []*cType{t}}, committed: t.committed}
 	return d, t.copyAttributes(&d.object)
 }
 
-// MPI_ORDER_... and MPI_DISTRIBUTE_...
-const (
-	orderC            = 12
-	orderFortran      = 15
-	distributeNone    = 16
-	distributeBlock   = 17
-	distributeCyclic  = 18
-	distributeDefault = 19
-)
-
 func arrayOrder(n int) (datatype.Order, error) {
 	switch n {
-	case orderC:
+	case mpiOrderC:
 		return datatype.RowMajor, nil
-	case orderFortran:
+	case mpiOrderFortran:
 		return datatype.ColumnMajor, nil
 	}
 	return datatype.RowMajor, errorf(errArg, "%d is no order of an array", n)
 }
 
-func (a *cCall) typeCreateSubarray(n, inMemory int, t *cType) (_ *cType, err error) {
-	var lists [3][]int
-	for i := range lists {
-		if lists[i], err = a.counts(1+i, n); err != nil {
-			return nil, err
-		}
-	}
+func (a *cCall) typeCreateSubarray(n int, sizes, subsizes, starts []int, inMemory int, t *cType) (*cType, error) {
 	how, err := arrayOrder(inMemory)
 	if err != nil {
 		return nil, err
 	}
-	x, err := datatype.Subarray(lists[0], lists[1], lists[2], how, t.typ)
+	x, err := datatype.Subarray(sizes, subsizes, starts, how, t.typ)
 	if err != nil {
 		return nil, errorf(errArg, "%v", err)
 	}
-	made := contents{combiner: combinerSubarray, types: []*cType{t}}
+	made := contents{combiner: mpiCombinerSubarray, types: []*cType{t}}
 	if a.wide != 0 {
-		made.ints, made.large = []int{n, inMemory}, slices.Concat(lists[:]...)
+		made.ints, made.large = []int{n, inMemory}, slices.Concat(sizes, subsizes, starts)
 	} else {
-		made.ints = append(prepend(n, lists[:]...), inMemory)
+		made.ints = append(prepend(n, sizes, subsizes, starts), inMemory)
 	}
 	return newType(x, made, nil)
 }
 
-func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType, error) {
-	sizes, err := a.counts(3, n)
-	if err != nil {
-		return nil, err
-	}
-	var lists [3][]int // distributions, arguments, processes
-	for i := range lists {
-		if lists[i], err = a.ints(4+i, n); err != nil {
-			return nil, err
-		}
-	}
+func (a *cCall) typeCreateDarray(size, rank, n int, sizes, distributions, args, processes []int, inMemory int, t *cType) (*cType, error) {
 	how, err := arrayOrder(inMemory)
 	if err != nil {
 		return nil, err
 	}
 	dealt, blocks, all := make([]datatype.Distribution, n), make([]int, n), 1
-	for i, d := range lists[0] {
+	for i, d := range distributions {
 		switch d {
-		case distributeNone:
+		case mpiDistributeNone:
 			dealt[i] = datatype.NotDistributed
-		case distributeBlock:
+		case mpiDistributeBlock:
 			dealt[i] = datatype.Block
-		case distributeCyclic:
+		case mpiDistributeCyclic:
 			dealt[i] = datatype.Cyclic
 		default:
 			return nil, errorf(errArg, "%d is no distribution", d)
 		}
-		if blocks[i] = lists[1][i]; blocks[i] == distributeDefault {
+		if blocks[i] = args[i]; blocks[i] == mpiDistributeDfltDarg {
 			blocks[i] = datatype.DefaultBlock
-		} else if blocks[i] < 1 && d != distributeNone {
+		} else if blocks[i] < 1 && d != mpiDistributeNone {
 			return nil, errorf(errArg, "blocks of %d", blocks[i])
 		}
-		all *= lists[2][i]
+		all *= processes[i]
 	}
 	if all != size {
-		return nil, errorf(errArg, "a grid of %v has not %d processes", lists[2], size)
+		return nil, errorf(errArg, "a grid of %v has not %d processes", processes, size)
 	}
-	x, err := datatype.Darray(rank, sizes, dealt, blocks, lists[2], how, t.typ)
+	x, err := datatype.Darray(rank, sizes, dealt, blocks, processes, how, t.typ)
 	if err != nil {
 		return nil, errorf(errArg, "%v", err)
 	}
-	made, head := contents{combiner: combinerDarray, types: []*cType{t}}, []int{size, rank, n}
+	made, head := contents{combiner: mpiCombinerDarray, types: []*cType{t}}, []int{size, rank, n}
 	if a.wide != 0 {
 		made.large = sizes
 	} else {
 		head = append(head, sizes...)
 	}
-	made.ints = append(slices.Concat(head, lists[0], lists[1], lists[2]), inMemory)
+	made.ints = append(slices.Concat(head, distributions, args, processes), inMemory)
 	return newType(x, made, nil)
 }
 
@@ -515,14 +417,11 @@ func (a *cCall) typeCommit(h *handle) error {
 }
 
 func (a *cCall) typeFree(h *handle) error {
-	if *h < predefined {
-		return errorf(errType, "a predefined datatype cannot be freed")
-	}
 	t, err := types.get(*h)
 	if err != nil {
 		return err
 	}
-	if t.contents.combiner == combinerF90Real || t.contents.combiner == combinerF90Complex || t.contents.combiner == combinerF90Integer {
+	if t.contents.combiner == mpiCombinerF90Real || t.contents.combiner == mpiCombinerF90Complex || t.contents.combiner == mpiCombinerF90Integer {
 		return errorf(errType, "a datatype of MPI_Type_create_f90 cannot be freed")
 	}
 	if err := t.endAttributes(); err != nil {
@@ -531,6 +430,6 @@ func (a *cCall) typeFree(h *handle) error {
 	if !t.release() {
 		return errorf(errType, "the datatype %#x was freed", uintptr(*h))
 	}
-	*h = nullType
+	*h = datatypeNullHandle
 	return nil
 }

@@ -29,7 +29,7 @@ func (a *cCall) typeGetEnvelopeC(t *cType) (ints, addresses, large, types, combi
 // setContents writes the contents of t to the arguments at, of which has says the sizes: ints, addresses, large
 // counts and datatypes.
 func (a *cCall) setContents(t *cType, has, at [4]int) error {
-	if t.contents.combiner == combinerNamed {
+	if t.contents.combiner == mpiCombinerNamed {
 		return errorf(errType, "%s is predefined", t.name)
 	}
 	ints, addresses, large, n, _ := a.typeGetEnvelopeC(t)
@@ -75,18 +75,11 @@ func (a *cCall) typeGetContentsC(t *cType, ints, addresses, large, types int) er
 	return a.setContents(t, [4]int{ints, addresses, large, types}, [4]int{5, 6, 7, 8})
 }
 
-// MPI_TYPECLASS_...
-const (
-	matchInteger = 192
-	matchReal    = 193
-	matchComplex = 194
-)
-
 func (a *cCall) typeMatchSize(class, size int) (handle, error) {
 	all := map[[2]int]handle{
-		{matchInteger, 1}: 0x2c1, {matchInteger, 2}: 0x2c9, {matchInteger, 4}: 0x2d1, {matchInteger, 8}: 0x2d9, {matchInteger, 16}: 0x2e1,
-		{matchReal, 2}: 0x2ca, {matchReal, 4}: 0x2d2, {matchReal, 8}: 0x2da, {matchReal, 16}: 0x2e2,
-		{matchComplex, 4}: 0x2d3, {matchComplex, 8}: 0x2db, {matchComplex, 16}: 0x2e3, {matchComplex, 32}: 0x2eb,
+		{mpiTypeclassInteger, 1}: integer1Handle, {mpiTypeclassInteger, 2}: integer2Handle, {mpiTypeclassInteger, 4}: integer4Handle, {mpiTypeclassInteger, 8}: integer8Handle, {mpiTypeclassInteger, 16}: integer16Handle,
+		{mpiTypeclassReal, 2}: real2Handle, {mpiTypeclassReal, 4}: real4Handle, {mpiTypeclassReal, 8}: real8Handle, {mpiTypeclassReal, 16}: real16Handle,
+		{mpiTypeclassComplex, 4}: complex4Handle, {mpiTypeclassComplex, 8}: complex8Handle, {mpiTypeclassComplex, 16}: complex16Handle, {mpiTypeclassComplex, 32}: complex32Handle,
 	}
 	h, ok := all[[2]int{class, size}]
 	if !ok {
@@ -127,7 +120,7 @@ func f90Type(combiner int, like handle, args ...int) (*cType, error) {
 // range of r.
 func f90Float(p, r int, types [2]handle) (handle, error) {
 	switch {
-	case p == undefined && r == undefined:
+	case p == mpiUndefined && r == mpiUndefined:
 		return 0, errorf(errArg, "neither precision nor range is given")
 	case p <= 6 && r <= 37:
 		return types[0], nil
@@ -138,49 +131,43 @@ func f90Float(p, r int, types [2]handle) (handle, error) {
 }
 
 func (a *cCall) typeCreateF90Real(p, r int) (*cType, error) {
-	like, err := f90Float(p, r, [2]handle{0x2d2, 0x2da})
+	like, err := f90Float(p, r, [2]handle{real4Handle, real8Handle})
 	if err != nil {
 		return nil, err
 	}
-	return f90Type(combinerF90Real, like, p, r)
+	return f90Type(mpiCombinerF90Real, like, p, r)
 }
 
 func (a *cCall) typeCreateF90Complex(p, r int) (*cType, error) {
-	like, err := f90Float(p, r, [2]handle{0x2db, 0x2e3})
+	like, err := f90Float(p, r, [2]handle{complex8Handle, complex16Handle})
 	if err != nil {
 		return nil, err
 	}
-	return f90Type(combinerF90Complex, like, p, r)
+	return f90Type(mpiCombinerF90Complex, like, p, r)
 }
 
 func (a *cCall) typeCreateF90Integer(r int) (*cType, error) {
 	like := handle(0)
 	switch {
 	case r <= 2:
-		like = 0x2c1
+		like = integer1Handle
 	case r <= 4:
-		like = 0x2c9
+		like = integer2Handle
 	case r <= 9:
-		like = 0x2d1
+		like = integer4Handle
 	case r <= 18:
-		like = 0x2d9
+		like = integer8Handle
 	default:
 		return nil, errorf(errArg, "no integer has %d digits", r)
 	}
-	return f90Type(combinerF90Integer, like, r)
-}
-
-// pairTypes are the predefined datatypes of a value and an index, by the handles of both.
-var pairTypes = map[[2]handle]handle{
-	{0x210, 0x209}: 0x228, {0x214, 0x209}: 0x229, {0x20a, 0x209}: 0x22a, {0x209, 0x209}: 0x22b, {0x208, 0x209}: 0x22c, {0x220, 0x209}: 0x22d,
-	{0x21a, 0x21a}: 0x230, {0x21c, 0x21c}: 0x231, {0x219, 0x219}: 0x232,
+	return f90Type(mpiCombinerF90Integer, like, r)
 }
 
 func (a *cCall) typeGetValueIndex(value, index handle) handle {
 	if h, ok := pairTypes[[2]handle{value, index}]; ok {
 		return h
 	}
-	return nullType
+	return datatypeNullHandle
 }
 
 // check refuses NULL.
@@ -200,7 +187,7 @@ func (a *cCall) getCount(s *cStatus, t *cType) (int, error) {
 	case size == 0 && n == 0:
 		return 0, nil
 	case size == 0 || n%size != 0:
-		return undefined, nil
+		return mpiUndefined, nil
 	}
 	return n / size, nil
 }
@@ -217,7 +204,7 @@ func (a *cCall) getElements(s *cStatus, t *cType) (int, error) {
 	if basics, _ := t.typ.Count(n); t.typ.Size() > 0 && basics >= 0 {
 		return basics, nil
 	}
-	return undefined, nil
+	return mpiUndefined, nil
 }
 
 func (a *cCall) statusSetElements(s *cStatus, t *cType, n elementCount) error {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,13 +15,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/test/orphans"
 )
 
 // TestEnds: however a rank ends, the others, which wait for it, end as well, mpiexec says which one it was and how,
 // and has its status; nothing is left.
 func TestEnds(t *testing.T) {
 	program := compile(t, "ends")
-	before := segments(t)
+	before := orphans.Files()
 	for _, c := range []struct {
 		how    string
 		status int
@@ -49,7 +50,7 @@ func TestEnds(t *testing.T) {
 		}
 		nothingOf(t, out)
 	}
-	if after := segments(t); !slices.Equal(before, after) {
+	if after := orphans.Files(); !slices.Equal(before, after) {
 		t.Errorf("/dev/shm had %v, and has %v", before, after)
 	}
 }
@@ -147,14 +148,4 @@ func nothingOf(t *testing.T, out string) {
 			}
 		}
 	}
-}
-
-// segments are the files of ours in shared memory.
-func segments(t *testing.T) []string {
-	t.Helper()
-	names, err := filepath.Glob("/dev/shm/pm2*")
-	if err != nil {
-		t.Fatal(fmt.Errorf("look for segments: %w", err))
-	}
-	return names
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -82,34 +81,50 @@ func (a *cCall) recoverPanic(code *int) {
 // Its error handler gets the error.
 var unsupportedComm = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
+// givenHandlers gives, for functions that make an object and get its error handler, the argument that is the handler,
+// the kind of the object, and the null handle with which the handler is called. It gets the errors of the function.
+var givenHandlers = map[string]struct {
+	argument int
+	kind     objectKind
+	null     handle
+}{
+	"MPI_Session_init":                 {1, ofSession, sessionNullHandle},
+	"MPI_Comm_create_from_group":       {3, ofComm, commNullHandle},
+	"MPI_Intercomm_create_from_groups": {6, ofComm, commNullHandle},
+}
+
 // unsupported serves all functions that this library does not support.
 func (a *cCall) unsupported() error { return errUnsupported }
 
-var errUnsupported = errorf(errUnsupportedOp, "not supported: this library has no files, and starts or connects no processes")
+var errUnsupported = errorf(errUnsupportedOperation, "not supported: this library has no files, and starts or connects no processes")
 
 // report passes the error of function name to the error handler of the call's object and returns the error's code.
 // C calls the handler if it is a function of the program: report leaves it, and its argument, in a.
 func (a *cCall) report(name string, err error) int {
 	if strings.HasPrefix(name, toolPrefix) { // the tools interface has no error handlers
 		if err == errUnsupported {
-			err = a.unsupportedTool(name)
+			err = unsupportedTool(name)
 		}
-		return codeOf(err)
+		if code := codeOf(err); code != int(errArg) {
+			return code
+		}
+		return int(tErrInvalid)
 	}
 	code := codeOf(err)
 	if i, ok := unsupportedComm[name]; ok {
 		_, _ = a.comm(i) // sets a.object; if it is no communicator the error goes to the handler for calls without object
 	}
 	h, object := handlerOf(a.object)
+	if strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
+		h, object = handlerOfFiles(), fileNullHandle
+	}
+	if x, ok := givenHandlers[name]; ok {
+		if given, err := a.handlerAt(x.argument, x.kind); err == nil {
+			h, object = given, x.null
+		}
+	}
 	if a.wide != 0 {
 		name += "_c"
-	}
-	if strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
-		h, object = handlerOfFiles(), nullFile
-	}
-	var t *handlerError
-	if errors.As(err, &t) {
-		h, object = t.handler, t.object
 	}
 	switch {
 	case h == &errorsReturn:

@@ -15,48 +15,33 @@ type cErrhandler struct {
 	uses     int            // handles that the program has; under handlerLock
 }
 
-const (
-	nullHandler   handle = 0x140
-	fatalHandler  handle = 0x141
-	abortHandler  handle = 0x142
-	returnHandler handle = 0x143
-)
-
 var (
 	errorsAreFatal, errorsAbort, errorsReturn cErrhandler
-	handlerLock                               sync.Mutex
+	predefinedHandlers                        = map[handle]*cErrhandler{errorsAreFatalHandle: &errorsAreFatal, errorsAbortHandle: &errorsAbort, errorsReturnHandle: &errorsReturn}
+
+	handlerLock sync.Mutex
 )
 
 // handlerAt returns the error handler at argument i. It refuses one that is for objects of another kind.
 func (a *cCall) handlerAt(i int, kind objectKind) (*cErrhandler, error) {
-	switch h := a.handle(i); h {
-	case fatalHandler:
-		return &errorsAreFatal, nil
-	case abortHandler:
-		return &errorsAbort, nil
-	case returnHandler:
-		return &errorsReturn, nil
-	case nullHandler:
-		return nil, errorf(errErrhandler, "MPI_ERRHANDLER_NULL is no error handler")
-	default:
-		x, err := handlers.get(h)
-		if err == nil && x.kind != kind {
-			return nil, errorf(errErrhandler, "an error handler for a %v is none for a %v", x.kind, kind)
-		}
-		return x, err
+	h := a.handle(i)
+	if x := predefinedHandlers[h]; x != nil {
+		return x, nil
 	}
+	x, err := handlers.get(h)
+	if err == nil && x.kind != kind {
+		return nil, errorf(errErrhandler, "an error handler for a %v is none for a %v", x.kind, kind)
+	}
+	return x, err
 }
 
 // setHandler writes the handle of h to argument i. The program frees each handle that it gets; the last one ends
 // the object.
 func (a *cCall) setHandler(i int, h *cErrhandler) (err error) {
-	switch h {
-	case &errorsAreFatal:
-		return a.setHandle(i, fatalHandler)
-	case &errorsAbort:
-		return a.setHandle(i, abortHandler)
-	case &errorsReturn:
-		return a.setHandle(i, returnHandler)
+	for predefined, x := range predefinedHandlers {
+		if x == h {
+			return a.setHandle(i, predefined)
+		}
 	}
 	handlerLock.Lock()
 	defer handlerLock.Unlock()
@@ -83,43 +68,14 @@ func handlerOf(h handle) (*cErrhandler, handle) {
 	if s := sessions.find(h); s != nil {
 		return s.handler.Load(), h
 	}
-	if x := initial.handler.Load(); x != nil {
-		return x, 0
-	}
 	if self := job.self.Load(); self != nil && self.handler.Load() != &errorsAreFatal {
-		return self.handler.Load(), selfHandle
+		return self.handler.Load(), commSelfHandle
 	}
 	if world := job.world.Load(); world != nil {
-		return world.handler.Load(), worldHandle
+		return world.handler.Load(), commWorldHandle
 	}
 	return &errorsAreFatal, 0
 }
-
-// handlerError is an error of a call that makes an object: it goes to the handler that the call was given for the
-// object.
-type handlerError struct {
-	error
-	handler *cErrhandler // that hears of it
-	object  handle       // null handle with which it is called
-}
-
-func (to *handlerError) Unwrap() error { return to.error }
-
-// tellHandler directs err to the error handler at argument i, if that is one for objects of the kind. none is the
-// null handle with which it is called.
-func (a *cCall) tellHandler(i int, kind objectKind, none handle, err error) error {
-	if err == nil {
-		return nil
-	}
-	h, e := a.handlerAt(i, kind)
-	if e != nil {
-		return err
-	}
-	return &handlerError{err, h, none}
-}
-
-// initial has the error handler for calls before MPI_Init and outside of sessions.
-var initial struct{ handler atomic.Pointer[cErrhandler] }
 
 // objectCreateErrhandler returns a new error handler for objects of a kind: the program's function at argument 0.
 func (a *cCall) objectCreateErrhandler(kind objectKind) (*cErrhandler, error) {
@@ -130,11 +86,8 @@ func (a *cCall) objectCreateErrhandler(kind objectKind) (*cErrhandler, error) {
 }
 
 func (a *cCall) errhandlerFree(h *handle) error {
-	switch *h {
-	case nullHandler:
-		return errorf(errErrhandler, "MPI_ERRHANDLER_NULL cannot be freed")
-	case fatalHandler, abortHandler, returnHandler:
-		*h = nullHandler
+	if predefinedHandlers[*h] != nil {
+		*h = errhandlerNullHandle
 		return nil
 	}
 	x, err := handlers.get(*h)
@@ -146,7 +99,7 @@ func (a *cCall) errhandlerFree(h *handle) error {
 		handlers.drop(*h)
 	}
 	handlerLock.Unlock()
-	*h = nullHandler
+	*h = errhandlerNullHandle
 	return nil
 }
 

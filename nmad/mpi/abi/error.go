@@ -16,55 +16,8 @@ import (
 // program has added the code (MPI_Add_error_code).
 type errorClass int32
 
-const (
-	success          errorClass = 0
-	errBuffer        errorClass = 1
-	errCount         errorClass = 2
-	errType          errorClass = 3
-	errTag           errorClass = 4
-	errComm          errorClass = 5
-	errRank          errorClass = 6
-	errRequest       errorClass = 7
-	errRoot          errorClass = 8
-	errGroup         errorClass = 9
-	errOp            errorClass = 10
-	errTopology      errorClass = 11
-	errDims          errorClass = 12
-	errArg           errorClass = 13
-	errTruncate      errorClass = 15
-	errOther         errorClass = 16
-	errIntern        errorClass = 17
-	errPending       errorClass = 18
-	errInStatus      errorClass = 19
-	errAssert        errorClass = 22
-	errBase          errorClass = 24
-	errConversion    errorClass = 25
-	errDisp          errorClass = 26
-	errFile          errorClass = 30
-	errInfoKey       errorClass = 31
-	errInfoNoKey     errorClass = 32
-	errInfoValue     errorClass = 33
-	errInfo          errorClass = 34
-	errKeyval        errorClass = 36
-	errLockType      errorClass = 37
-	errName          errorClass = 38
-	errNoMem         errorClass = 39
-	errRMAAttach     errorClass = 46
-	errRMARange      errorClass = 48
-	errRMAShared     errorClass = 49
-	errRMASync       errorClass = 50
-	errSize          errorClass = 52
-	errUnsupportedOp errorClass = 55
-	errWin           errorClass = 56
-	errRMAFlavor     errorClass = 57
-	errAborted       errorClass = 58
-	errTooLarge      errorClass = 59
-	errSession       errorClass = 60
-	errErrhandler    errorClass = 61
-	errAbi           errorClass = 62
-	lastClass        errorClass = 62
-	lastCode         errorClass = 16383
-)
+// lastClass is the highest class of the standard, without those of the tools interface.
+const lastClass = errAbi
 
 // classes are the error classes of the standard: their texts, and the errors of the packages below that belong to them.
 // No error belongs to two classes.
@@ -79,28 +32,28 @@ var classes = [lastClass + 1]struct {
 	errRequest: {"invalid request", []error{mpi.ErrRequest, nmad.ErrActive}}, errRoot: {"invalid root", nil},
 	errGroup: {"invalid group", []error{mpi.ErrGroup}}, errOp: {"invalid operation", []error{mpi.ErrOp}},
 	errTopology: {"invalid topology", nil}, errDims: {"invalid dimension", nil}, errArg: {"invalid argument", nil},
-	14: {"unknown error", nil}, errTruncate: {"message truncated", []error{nmad.ErrTruncated}},
+	errUnknown: {"unknown error", nil}, errTruncate: {"message truncated", []error{nmad.ErrTruncated}},
 	errOther: {"other error", []error{mpi.ErrElsewhere}}, errIntern: {"internal error", nil},
 	errPending: {"operation is pending", nil}, errInStatus: {"the errors are in the statuses", nil},
-	20: {"permission denied", nil}, 21: {"invalid mode of access", nil}, errAssert: {"invalid assertion", nil},
-	23: {"invalid file name", nil}, errBase: {"invalid base", nil},
+	errAccess: {"permission denied", nil}, errAmode: {"invalid mode of access", nil}, errAssert: {"invalid assertion", nil},
+	errBadFile: {"invalid file name", nil}, errBase: {"invalid base", nil},
 	errConversion: {"error of conversion", []error{datatype.ErrConversion}},
-	errDisp:       {"invalid displacement", nil}, 27: {"data representation is there already", nil},
-	28: {"file is there already", nil}, 29: {"file is in use", nil}, errFile: {"invalid file handle", nil},
-	errInfoKey: {"info key is too long", nil}, errInfoNoKey: {"no such info key", nil},
+	errDisp:       {"invalid displacement", nil}, errDupDatarep: {"data representation is there already", nil},
+	errFileExists: {"file is there already", nil}, errFileInUse: {"file is in use", nil}, errFile: {"invalid file handle", nil},
+	errInfoKey: {"info key is too long", nil}, errInfoNokey: {"no such info key", nil},
 	errInfoValue: {"info value is too long", []error{mpi.ErrInfo}}, errInfo: {"invalid info", nil},
-	35: {"error of input or output", nil}, errKeyval: {"invalid attribute key", nil},
-	errLockType: {"invalid kind of lock", nil}, errName: {"no such name", nil}, errNoMem: {"no memory", nil},
-	40: {"the ranks do not call the same", nil}, 41: {"no space", nil}, 42: {"no such file", nil},
-	43: {"invalid port", nil}, 44: {"quota exceeded", nil}, 45: {"file is read only", nil},
-	errRMAAttach: {"memory cannot be attached", nil}, 47: {"conflicting accesses to a window", nil},
-	errRMARange:  {"access beyond the memory of a window", []error{mpi.ErrRange}},
-	errRMAShared: {"memory cannot be shared", nil},
-	errRMASync:   {"wrong synchronization of a window", []error{mpi.ErrEpoch}}, 51: {"no such service", nil},
-	errSize: {"invalid size", nil}, 53: {"processes cannot be started", nil},
-	54: {"data representation is not supported", nil}, errUnsupportedOp: {"operation is not supported", nil},
-	errWin: {"invalid window", []error{mpi.ErrWindow}}, errRMAFlavor: {"window is of another kind", nil},
-	errAborted: {"a process has ended", []error{nmad.ErrPeerLost}}, errTooLarge: {"value is too large", nil},
+	errIo: {"error of input or output", nil}, errKeyval: {"invalid attribute key", nil},
+	errLocktype: {"invalid kind of lock", nil}, errName: {"no such name", nil}, errNoMem: {"no memory", nil},
+	errNotSame: {"the ranks do not call the same", nil}, errNoSpace: {"no space", nil}, errNoSuchFile: {"no such file", nil},
+	errPort: {"invalid port", nil}, errQuota: {"quota exceeded", nil}, errReadOnly: {"file is read only", nil},
+	errRmaAttach: {"memory cannot be attached", nil}, errRmaConflict: {"conflicting accesses to a window", nil},
+	errRmaRange:  {"access beyond the memory of a window", []error{mpi.ErrRange}},
+	errRmaShared: {"memory cannot be shared", nil},
+	errRmaSync:   {"wrong synchronization of a window", []error{mpi.ErrEpoch}}, errService: {"no such service", nil},
+	errSize: {"invalid size", nil}, errSpawn: {"processes cannot be started", nil},
+	errUnsupportedDatarep: {"data representation is not supported", nil}, errUnsupportedOperation: {"operation is not supported", nil},
+	errWin: {"invalid window", []error{mpi.ErrWindow}}, errRmaFlavor: {"window is of another kind", nil},
+	errProcAborted: {"a process has ended", []error{nmad.ErrPeerLost}}, errValueTooLarge: {"value is too large", nil},
 	errSession: {"invalid session", nil}, errErrhandler: {"invalid error handler", nil},
 	errAbi: {"invalid use of the binary interface", nil},
 }

@@ -14,7 +14,7 @@ var codes struct {
 }
 
 // firstCode is the number of the first class or code that the program adds.
-const firstCode = int(lastCode) + 1
+const firstCode = int(errLastcode) + 1
 
 // codeText returns the text of a code, for MPI_Error_string and for messages.
 func codeText(code int) string {
@@ -72,8 +72,8 @@ func addedCode(code int) (of int, err error) {
 }
 
 func (a *cCall) addErrorString(code int, s string) error {
-	if len(s) > 511 {
-		return errorf(errArg, "the text has %d bytes, more than 511", len(s))
+	if len(s) >= mpiMaxErrorString {
+		return errorf(errArg, "the text has %d bytes, more than %d", len(s), mpiMaxErrorString-1)
 	}
 	return setCodeText(code, s)
 }
@@ -128,5 +128,5 @@ func (a *cCall) errorString(code int) error {
 	if _, err := a.errorClass(code); err != nil {
 		return err
 	}
-	return a.setText(1, 2, codeText(code), 512)
+	return a.setText(1, 2, codeText(code), mpiMaxErrorString)
 }

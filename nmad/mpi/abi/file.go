@@ -7,10 +7,7 @@ import "sync/atomic"
 // This library has no files. Only MPI_FILE_NULL has an error handler, MPI_ERRORS_RETURN at first: it hears of the
 // errors of all functions of files.
 
-const (
-	nullFile handle     = 0x118
-	ofFile   objectKind = 0
-)
+const ofFile objectKind = 0
 
 var fileHandler atomic.Pointer[cErrhandler]
 
@@ -24,7 +21,7 @@ func handlerOfFiles() *cErrhandler {
 
 // noFile refuses argument 0 unless it is MPI_FILE_NULL.
 func (a *cCall) noFile() error {
-	if a.handle(0) != nullFile {
+	if a.handle(0) != fileNullHandle {
 		return errorf(errFile, "%#x is no file: none is open", a.word[0])
 	}
 	return nil
@@ -54,6 +51,6 @@ func (a *cCall) fileCallErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}
-	callErrhandler(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
+	callErrhandler(handlerOfFiles(), fileNullHandle, "MPI_File_call_errhandler", a.int(1))
 	return nil
 }

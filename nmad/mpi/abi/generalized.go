@@ -27,9 +27,6 @@ func (a *cCall) grequestStart() (*cRequest, error) {
 }
 
 func (a *cCall) grequestComplete(h handle) error {
-	if h == nullRequest {
-		return errorf(errRequest, "it is MPI_REQUEST_NULL")
-	}
 	r, err := requests.get(h)
 	if err != nil {
 		return err

@@ -14,32 +14,22 @@ type cGroup struct {
 	session *cSession // of which it is; nil: none
 }
 
-const (
-	nullGroup  handle = 0x108
-	emptyGroup handle = 0x109
-	procNull          = mpi.ProcNull
-)
-
 // group returns the group whose handle is argument i.
 func (a *cCall) group(i int) (mpi.Group, error) {
-	switch h := a.handle(i); h {
-	case emptyGroup:
+	if a.handle(i) == groupEmptyHandle {
 		return mpi.Group{}, nil
-	case nullGroup:
-		return mpi.Group{}, errorf(errGroup, "it is MPI_GROUP_NULL")
-	default:
-		g, err := groups.get(h)
-		if err != nil {
-			return mpi.Group{}, err
-		}
-		return g.group, nil
 	}
+	g, err := groups.get(a.handle(i))
+	if err != nil {
+		return mpi.Group{}, err
+	}
+	return g.group, nil
 }
 
 // setGroup gives g a handle and writes that to argument i.
 func (a *cCall) setGroup(i int, g mpi.Group) error {
 	if g.Size() == 0 {
-		return a.setHandle(i, emptyGroup)
+		return a.setHandle(i, groupEmptyHandle)
 	}
 	return setNewHandle(a, i, &groups, &cGroup{group: g})
 }
@@ -50,20 +40,17 @@ func (a *cCall) groupRank(g mpi.Group) int {
 	all := job.allComm
 	job.mu.Unlock()
 	if all == nil {
-		return undefined
+		return mpiUndefined
 	}
 	return g.Rank(all.Rank(), all.Group())
 }
 
 func (a *cCall) groupFree(h *handle) error {
-	switch *h {
-	case nullGroup:
-		return errorf(errGroup, "it is MPI_GROUP_NULL")
-	case emptyGroup:
-		*h = nullGroup
+	if *h == groupEmptyHandle {
+		*h = groupNullHandle
 		return nil
 	}
-	return freeHandle(&groups, h, nullGroup)
+	return freeHandle(&groups, h, groupNullHandle)
 }
 
 func (a *cCall) groupSize(g mpi.Group) int                  { return g.Size() }
@@ -72,33 +59,36 @@ func (a *cCall) groupUnion(g, h mpi.Group) mpi.Group        { return g.Union(h) 
 func (a *cCall) groupIntersection(g, h mpi.Group) mpi.Group { return g.Intersection(h) }
 func (a *cCall) groupDifference(g, h mpi.Group) mpi.Group   { return g.Difference(h) }
 
-// rankList returns the ranks at argument 2, as many as argument 1 says.
-func (a *cCall) rankList(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
-
-// subgroup makes a group of g, by Include or Exclude of the ranks that read returns.
-func subgroup(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Group, ...int) (mpi.Group, error)) (mpi.Group, error) {
-	all, err := members(g)
-	if err != nil {
-		return g, err
-	}
-	x, err := make(g, all...)
+// subgroup returns g, which was made of another group. The error of that is one of the ranks.
+func subgroup(g mpi.Group, err error) (mpi.Group, error) {
 	if err != nil {
 		err = errorf(errRank, "%v", err)
 	}
-	return x, err
+	return g, err
 }
 
-func (a *cCall) groupIncl(g mpi.Group) (mpi.Group, error) {
-	return subgroup(g, a.rankList, mpi.Group.Include)
+func (a *cCall) groupIncl(g mpi.Group, ranks []int) (mpi.Group, error) {
+	return subgroup(g.Include(ranks...))
 }
-func (a *cCall) groupExcl(g mpi.Group) (mpi.Group, error) {
-	return subgroup(g, a.rankList, mpi.Group.Exclude)
+
+func (a *cCall) groupExcl(g mpi.Group, ranks []int) (mpi.Group, error) {
+	return subgroup(g.Exclude(ranks...))
 }
+
 func (a *cCall) groupRangeIncl(g mpi.Group) (mpi.Group, error) {
-	return subgroup(g, a.rankRanges, mpi.Group.Include)
+	ranks, err := a.rankRanges(g)
+	if err != nil {
+		return g, err
+	}
+	return a.groupIncl(g, ranks)
 }
+
 func (a *cCall) groupRangeExcl(g mpi.Group) (mpi.Group, error) {
-	return subgroup(g, a.rankRanges, mpi.Group.Exclude)
+	ranks, err := a.rankRanges(g)
+	if err != nil {
+		return g, err
+	}
+	return a.groupExcl(g, ranks)
 }
 
 // rankRanges returns the ranks in the ranges (first, last, stride) at argument 2, as many as argument 1 says.
@@ -128,14 +118,10 @@ func (a *cCall) rankRanges(g mpi.Group) (all []int, err error) {
 	return all, nil
 }
 
-func (a *cCall) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
-	all, err := a.ints(2, a.int(1))
-	if err != nil {
-		return nil, err
-	}
+func (a *cCall) groupTranslateRanks(g mpi.Group, all []int, h mpi.Group) ([]int, error) {
 	for i, r := range all {
 		switch {
-		case r == procNull:
+		case r == mpiProcNull:
 		case r < 0 || r >= g.Size():
 			return nil, errorf(errRank, "rank %d of a group of %d", r, g.Size())
 		default:

@@ -118,13 +118,16 @@ func (tb *table[T]) get(h handle) (*T, error) {
 	if x := tb.find(h); x != nil {
 		return x, nil
 	}
+	if name := handleNames[h]; name != "" {
+		return nil, errorf(tb.class, "%s is no %v of the program's", name, tb.kind)
+	}
 	if tb.slot(h) != nil {
 		return nil, errorf(tb.class, "the %v %#x was freed, or is done", tb.kind, uintptr(h))
 	}
 	return nil, errorf(tb.class, "%#x is no %v", uintptr(h), tb.kind)
 }
 
-// drop frees the place of a handle. False: the object was dropped before.
+// drop frees the place of a handle. It reports false if the object was dropped before.
 func (tb *table[T]) drop(h handle) bool {
 	s := tb.slot(h)
 	if s == nil {

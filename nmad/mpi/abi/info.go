@@ -11,14 +11,6 @@ import (
 // cInfo is an MPI_Info: keys with values.
 type cInfo = mpi.Info
 
-const (
-	nullInfo handle = 0x130
-	envInfo  handle = 0x131
-
-	maxInfoKey   = 256 // with the zero at the end
-	maxInfoValue = 1024
-)
-
 func newInfo(keysAndValues ...string) *cInfo { return mpi.NewInfo(keysAndValues...) }
 
 // merged returns a copy of x with the keys of other set.
@@ -33,14 +25,10 @@ func merged(x, other *cInfo) *cInfo {
 
 // info returns the info whose handle is argument i.
 func (a *cCall) info(i int) (*cInfo, error) {
-	switch h := a.handle(i); h {
-	case envInfo:
+	if a.handle(i) == infoEnvHandle {
 		return environment(), nil
-	case nullInfo:
-		return nil, errorf(errInfo, "it is MPI_INFO_NULL")
-	default:
-		return infos.get(h)
 	}
+	return infos.get(a.handle(i))
 }
 
 // Parameter types of methods: an info that may be MPI_INFO_NULL, and one that the method changes.
@@ -51,7 +39,7 @@ type (
 
 // hints is info that takes MPI_INFO_NULL for an empty one.
 func (a *cCall) hints(i int) (*hints, error) {
-	if a.handle(i) == nullInfo {
+	if a.handle(i) == infoNullHandle {
 		return newInfo(), nil
 	}
 	return a.info(i)
@@ -59,7 +47,7 @@ func (a *cCall) hints(i int) (*hints, error) {
 
 // changeable is info that refuses MPI_INFO_ENV, which cannot be changed.
 func (a *cCall) changeable(i int) (*changeable, error) {
-	if a.handle(i) == envInfo {
+	if a.handle(i) == infoEnvHandle {
 		return nil, errorf(errInfo, "MPI_INFO_ENV cannot be changed")
 	}
 	return a.info(i)
@@ -68,7 +56,7 @@ func (a *cCall) changeable(i int) (*changeable, error) {
 // setInfo gives x a handle and writes that to argument i; MPI_INFO_NULL if x is nil.
 func (a *cCall) setInfo(i int, x *cInfo) error {
 	if x == nil {
-		return a.setHandle(i, nullInfo)
+		return a.setHandle(i, infoNullHandle)
 	}
 	return setNewHandle(a, i, &infos, x)
 }
@@ -82,8 +70,8 @@ func (a *cCall) key(i int) (infoKey, error) {
 		return "", errorf(errInfoKey, "there is no key")
 	}
 	k, err := a.string(i)
-	if err == nil && (strings.TrimSpace(k) == "" || len(k) >= maxInfoKey) {
-		err = errorf(errInfoKey, "a key has 1 to %d bytes: %q", maxInfoKey-1, k)
+	if err == nil && (strings.TrimSpace(k) == "" || len(k) >= mpiMaxInfoKey) {
+		err = errorf(errInfoKey, "a key has 1 to %d bytes: %q", mpiMaxInfoKey-1, k)
 	}
 	return k, err
 }
@@ -93,12 +81,7 @@ func (a *cCall) infoCreateEnv() *cInfo     { return environment() }
 func (a *cCall) infoDup(x *cInfo) *cInfo   { return x.Dup() }
 func (a *cCall) infoGetNkeys(x *cInfo) int { return len(x.Keys()) }
 
-func (a *cCall) infoFree(h *handle) error {
-	if *h == nullInfo || *h == envInfo {
-		return errorf(errInfo, "a predefined info cannot be freed")
-	}
-	return freeHandle(&infos, h, nullInfo)
-}
+func (a *cCall) infoFree(h *handle) error { return freeHandle(&infos, h, infoNullHandle) }
 
 func (a *cCall) infoSet(x *changeable, k infoKey) error {
 	if a.word[2] == 0 {
@@ -108,8 +91,8 @@ func (a *cCall) infoSet(x *changeable, k infoKey) error {
 	if err != nil {
 		return err
 	}
-	if v == "" || len(v) >= maxInfoValue {
-		return errorf(errInfoValue, "a value has 1 to %d bytes", maxInfoValue-1)
+	if v == "" || len(v) >= mpiMaxInfoVal {
+		return errorf(errInfoValue, "a value has 1 to %d bytes", mpiMaxInfoVal-1)
 	}
 	x.Set(k, v)
 	return nil
@@ -117,7 +100,7 @@ func (a *cCall) infoSet(x *changeable, k infoKey) error {
 
 func (a *cCall) infoDelete(x *changeable, k infoKey) error {
 	if !x.Delete(k) {
-		return errorf(errInfoNoKey, "there is no key %q", k)
+		return errorf(errInfoNokey, "there is no key %q", k)
 	}
 	return nil
 }
@@ -170,5 +153,5 @@ func (a *cCall) infoGetNthkey(x *cInfo, n int) error {
 	if n < 0 || n >= len(all) {
 		return errorf(errArg, "key %d of %d", n, len(all))
 	}
-	return a.setString(2, all[n], maxInfoKey)
+	return a.setString(2, all[n], mpiMaxInfoKey)
 }

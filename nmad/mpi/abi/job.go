@@ -34,9 +34,6 @@ type membership struct {
 	mainThread int           // that has called MPI_Init; the kernel's number
 }
 
-// threadMultiple is MPI_THREAD_MULTIPLE, the level of threads that all programs get.
-const threadMultiple = 4096
-
 // attach remembers the memory that C shares with Go. Each call before MPI_Init calls it; only the first has an
 // effect.
 func attach(s *frontState) {
@@ -136,22 +133,22 @@ func (j *membership) initialize() error {
 	}
 	startTrace(j.allComm.Rank(), j.allComm.Size())
 	world, self := newComm(j.allComm, "MPI_COMM_WORLD"), newComm(j.selfComm, "MPI_COMM_SELF")
-	world.handle, self.handle = worldHandle, selfHandle
+	world.handle, self.handle = commWorldHandle, commSelfHandle
 	j.self.Store(self)
 	j.world.Store(world)
 	j.mainThread = threadID()
 	s := state.Load()
-	s.world.publish(worldHandle, world.local.Rank(), world.local.Size())
-	s.cacheOf(selfHandle).publish(selfHandle, 0, 1)
+	s.world.publish(commWorldHandle, world.local.Rank(), world.local.Size())
+	s.cacheOf(commSelfHandle).publish(commSelfHandle, 0, 1)
 	atomic.StoreInt32(&s.initialized, 1)
 	return nil
 }
 
 func (a *cCall) init() error { return job.initialize() }
 
-func (a *cCall) initThread() (int, error) { return threadMultiple, job.initialize() }
+func (a *cCall) initThread() (int, error) { return mpiThreadMultiple, job.initialize() }
 
-func (a *cCall) queryThread() int { return threadMultiple }
+func (a *cCall) queryThread() int { return mpiThreadMultiple }
 
 func (a *cCall) isThreadMain() bool { return threadID() == job.mainThread }
 
@@ -170,8 +167,8 @@ func (a *cCall) finalize() error {
 		return err
 	}
 	s := state.Load()
-	s.world.forget(worldHandle)
-	s.cacheOf(selfHandle).forget(selfHandle)
+	s.world.forget(commWorldHandle)
+	s.cacheOf(commSelfHandle).forget(commSelfHandle)
 	job.world.Store(nil)
 	job.self.Store(nil)
 	err = job.leave()
@@ -193,11 +190,11 @@ func (a *cCall) getProcessorName() error {
 	if err != nil {
 		return errorf(errOther, "the host has no name: %v", err)
 	}
-	return a.setText(0, 1, name, 256)
+	return a.setText(0, 1, name, mpiMaxProcessorName)
 }
 
 func (a *cCall) getLibraryVersion() error {
-	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
+	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), mpiMaxLibraryVersionString)
 }
 
 func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // this library knows no hardware resources

@@ -31,19 +31,16 @@ func objectOf[T interface{ common() *object }](x T, err error) (*object, error) 
 	return x.common(), nil
 }
 
-// name is the name of an object, of at most maxName bytes.
+// name is the name of an object.
 type name string
 
-// maxName is MPI_MAX_OBJECT_NAME, without the zero at the end.
-const maxName = 127
-
 // setName writes a name to argument i and its length to argument i+1.
-func (a *cCall) setName(i int, s name) error { return a.setText(i, i+1, string(s), maxName+1) }
+func (a *cCall) setName(i int, s name) error { return a.setText(i, i+1, string(s), mpiMaxObjectName) }
 
 func (a *cCall) objectSetName(o *object, s string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.name = s[:min(len(s), maxName)]
+	o.name = s[:min(len(s), mpiMaxObjectName-1)]
 }
 
 // nameOf returns the name of the object at argument 0, or none if that is the null handle of its kind.
@@ -60,9 +57,13 @@ func nameOf[T interface{ common() *object }](a *cCall, null handle, none name, g
 	return name(o.name), nil
 }
 
-func (a *cCall) commGetName() (name, error) { return nameOf(a, nullComm, "MPI_COMM_NULL", a.comm) }
-func (a *cCall) typeGetName() (name, error) { return nameOf(a, nullType, "MPI_DATATYPE_NULL", a.dtype) }
-func (a *cCall) winGetName() (name, error)  { return nameOf(a, nullWindow, "MPI_WIN_NULL", a.window) }
+func (a *cCall) commGetName() (name, error) {
+	return nameOf(a, commNullHandle, "MPI_COMM_NULL", a.comm)
+}
+func (a *cCall) typeGetName() (name, error) {
+	return nameOf(a, datatypeNullHandle, "MPI_DATATYPE_NULL", a.dtype)
+}
+func (a *cCall) winGetName() (name, error) { return nameOf(a, winNullHandle, "MPI_WIN_NULL", a.window) }
 
 func (a *cCall) objectSetInfo(o *object, i *cInfo) {
 	o.mu.Lock()

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/pm2-go/pm2/nmad/mpi"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
@@ -18,27 +20,25 @@ type cOp struct {
 	commutes bool      // the order of operands does not matter
 }
 
-const nullOp handle = 0x20
-
 // predefinedOps are the predefined operations by their handles.
 var predefinedOps = func() (all [0x40]*cOp) {
 	for h, x := range map[handle]cOp{
-		0x21: {op: mpi.Sum, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
-		0x22: {op: mpi.Min, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
-		0x23: {op: mpi.Max, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
-		0x24: {op: mpi.Prod, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
-		0x28: {op: mpi.BAnd, classes: []opClass{classInteger, classByte, classMultiLanguage}},
-		0x29: {op: mpi.BOr, classes: []opClass{classInteger, classByte, classMultiLanguage}},
-		0x2a: {op: mpi.BXor, classes: []opClass{classInteger, classByte, classMultiLanguage}},
-		0x30: {op: mpi.LAnd, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
-		0x31: {op: mpi.LOr, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
-		0x32: {op: mpi.LXor, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
-		0x38: {op: mpi.MinLoc, classes: []opClass{classPair}},
-		0x39: {op: mpi.MaxLoc, classes: []opClass{classPair}},
-		0x3c: {op: mpi.Replace},
-		0x3d: {op: mpi.NoOp},
+		sumHandle:     {op: mpi.Sum, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
+		minHandle:     {op: mpi.Min, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
+		maxHandle:     {op: mpi.Max, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
+		prodHandle:    {op: mpi.Prod, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
+		bandHandle:    {op: mpi.BAnd, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		borHandle:     {op: mpi.BOr, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		bxorHandle:    {op: mpi.BXor, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		landHandle:    {op: mpi.LAnd, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		lorHandle:     {op: mpi.LOr, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		lxorHandle:    {op: mpi.LXor, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		minlocHandle:  {op: mpi.MinLoc, classes: []opClass{classPair}},
+		maxlocHandle:  {op: mpi.MaxLoc, classes: []opClass{classPair}},
+		replaceHandle: {op: mpi.Replace},
+		noOpHandle:    {op: mpi.NoOp},
 	} {
-		x.number, x.commutes = int(h), h < 0x3c
+		x.number, x.commutes = int(h), h < replaceHandle
 		all[h] = &x
 	}
 	return all
@@ -46,9 +46,6 @@ var predefinedOps = func() (all [0x40]*cOp) {
 
 // opOf returns the operation of a handle.
 func opOf(h handle) (*cOp, error) {
-	if h == nullOp {
-		return nil, errorf(errOp, "it is MPI_OP_NULL")
-	}
 	if h < handle(len(predefinedOps)) && predefinedOps[h] != nil {
 		return predefinedOps[h], nil
 	}
@@ -80,7 +77,7 @@ func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 			t.returnHandle()
 		}), nil
 	}
-	if t.handle >= predefined && t.contents.combiner < combinerF90Real || t.handle < predefined && !o.allows(t.class) {
+	if t.handle >= predefined && t.contents.combiner < mpiCombinerF90Real || t.handle < predefined && !o.allows(t.class) {
 		return nil, errorf(errOp, "%v of %s is not defined", o.op, t.describe())
 	}
 	if computedInC(t.typ) {
@@ -92,14 +89,7 @@ func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 }
 
 // allows reports whether a predefined operation is defined for elements of class c.
-func (o *cOp) allows(s opClass) bool {
-	for _, x := range o.classes {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
+func (o *cOp) allows(c opClass) bool { return slices.Contains(o.classes, c) }
 
 // computedInC reports whether C computes with elements of t, because Go has no such numbers.
 func computedInC(t *datatype.Type) bool {
@@ -134,16 +124,16 @@ func (o *cOp) forWindow(t *cType) (*mpi.Op, error) {
 func elementHandle(of *datatype.Type) (h handle, n int) {
 	switch of.Uniform() {
 	case datatype.LongDouble:
-		return 0x220, of.Elements()
+		return longDoubleHandle, of.Elements()
 	case datatype.LongComplex:
-		return 0x224, of.Elements()
+		return cLongDoubleComplexHandle, of.Elements()
 	case datatype.Float32:
-		return 0x230, 1
+		return twoRealHandle, 1
 	case datatype.Float64:
-		return 0x231, 1
+		return twoDoublePrecisionHandle, 1
 	}
 	if value, index, _ := of.Pair(); value == datatype.LongDouble && index == datatype.Int32 {
-		return 0x22d, 1
+		return longDoubleIntHandle, 1
 	}
 	return 0, 0
 }
@@ -168,12 +158,7 @@ func (a *cCall) opCreate() error {
 	return setNewHandle(a, 2, &ops, &cOp{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
 }
 
-func (a *cCall) opFree(h *handle) error {
-	if *h < predefined {
-		return errorf(errOp, "a predefined operation cannot be freed")
-	}
-	return freeHandle(&ops, h, nullOp)
-}
+func (a *cCall) opFree(h *handle) error { return freeHandle(&ops, h, opNullHandle) }
 
 func (a *cCall) opCommutative(o *cOp) bool { return o.commutes }
 

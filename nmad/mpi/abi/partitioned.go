@@ -71,13 +71,7 @@ func (a *cCall) preadyRange(low, high int, r *partitioned) error {
 	return nil
 }
 
-func (a *cCall) preadyList(n int, r *partitioned) error {
-	parts, err := a.ints(1, n)
-	if err != nil {
-		return err
-	}
-	return r.partitioned.Ready(parts...)
-}
+func (a *cCall) preadyList(parts []int, r *partitioned) error { return r.partitioned.Ready(parts...) }
 
 func (a *cCall) parrived(r *partitioned, part int) (bool, error) {
 	if r.idle() {

@@ -44,8 +44,8 @@ func (a *cCall) envelope(buffer, rank, tag, of int, receives bool) (e envelope, 
 	if e.rank, e.tag, err = e.comm.checkPeer(a.int(rank), a.int(tag), receives); err != nil {
 		return e, err
 	}
-	if e.rank == procNull { // the buffer does not matter, not even whether it is valid
-		e.buffer.Type = predefinedTypes[byteType-firstType].typ
+	if e.rank == mpiProcNull { // the buffer does not matter, not even whether it is valid
+		e.buffer.Type = predefinedTypes[byteHandle-firstType].typ
 		return e, nil
 	}
 	e.buffer, err = a.elements(buffer)
@@ -55,10 +55,10 @@ func (a *cCall) envelope(buffer, rank, tag, of int, receives bool) (e envelope, 
 // checkPeer refuses a rank or a tag that a send, or receive, of c cannot have. It returns both as package mpi has
 // them.
 func (c *cComm) checkPeer(rank, tag int, receives bool) (int, int, error) {
-	if rank == procNull {
+	if rank == mpiProcNull {
 		return rank, tag, nil
 	}
-	if receives && rank == anySource {
+	if receives && rank == mpiAnySource {
 		rank = mpi.AnySource
 	} else if rank < 0 || rank >= c.peers() {
 		return 0, 0, errorf(errRank, "rank %d of %d", rank, c.peers())
@@ -222,13 +222,8 @@ type cMessage struct {
 	message *mpi.Message
 }
 
-const (
-	nullMessage   handle = 0x128
-	noProcMessage handle = 0x129
-)
-
 // statusOfNone is the status of a receive from MPI_PROC_NULL.
-var statusOfNone = mpi.Status{Source: procNull, Tag: mpi.AnyTag}
+var statusOfNone = mpi.Status{Source: mpiProcNull, Tag: mpi.AnyTag}
 
 // setMessage writes the handle of a message that was found to argument i, and its status to x.
 func (a *cCall) setMessage(i int, x *cStatus, c *cComm, m *mpi.Message) error {
@@ -245,9 +240,9 @@ func (a *cCall) mprobe(x *cStatus) error {
 	if err != nil {
 		return err
 	}
-	if e.rank == procNull {
+	if e.rank == mpiProcNull {
 		x.received(statusOfNone, nil)
-		return a.setHandle(3, noProcMessage)
+		return a.setHandle(3, messageNoProcHandle)
 	}
 	m, err := e.comm.p2p.Mprobe(context.Background(), e.rank, e.tag)
 	if err != nil {
@@ -261,9 +256,9 @@ func (a *cCall) improbe(x *cStatus) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if e.rank == procNull {
+	if e.rank == mpiProcNull {
 		x.received(statusOfNone, nil)
-		return true, a.setHandle(4, noProcMessage)
+		return true, a.setHandle(4, messageNoProcHandle)
 	}
 	m, err := e.comm.p2p.Immediate().Mprobe(e.rank, e.tag)
 	if err != nil || m == nil {
@@ -275,7 +270,7 @@ func (a *cCall) improbe(x *cStatus) (bool, error) {
 // claimMessage frees the handle of a message and returns it with the buffer at the first arguments. m is nil for
 // MPI_MESSAGE_NO_PROC.
 func (a *cCall) claimMessage(h *handle) (b mpi.Buffer, m *cMessage, err error) {
-	if *h != noProcMessage {
+	if *h != messageNoProcHandle {
 		if m, err = messages.get(*h); err != nil {
 			return b, nil, err
 		}
@@ -283,7 +278,7 @@ func (a *cCall) claimMessage(h *handle) (b mpi.Buffer, m *cMessage, err error) {
 	}
 	if b, err = a.elements(0); err == nil {
 		messages.drop(*h)
-		*h = nullMessage
+		*h = messageNullHandle
 	}
 	return b, m, err
 }

@@ -86,26 +86,24 @@ func (a *cCall) allreduce(f callForm, c *cComm) error {
 	return a.setCollective(c, f, f.view(c.collectives()).Allreduce(o, in, out))
 }
 
-func (a *cCall) scan(f callForm, c *intraComm) error {
+// scanWith is MPI_Scan and MPI_Exscan: wait is the blocking operation, and begin that of a view.
+func (a *cCall) scanWith(f callForm, c *intraComm, wait func(c *mpi.Comm, o *mpi.Op, in, out mpi.Buffer) error, begin func(v mpi.Immediate, o *mpi.Op, in, out mpi.Buffer) *mpi.Request) error {
 	in, out, o, err := a.reductionArgs(givesOperand | getsResult | mayBeInPlace)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
-		return c.local.Scan(o, in, out)
+		return wait(c.local, o, in, out)
 	}
-	return a.setCollective(c, f, f.view(c.local).Scan(o, in, out))
+	return a.setCollective(c, f, begin(f.view(c.local), o, in, out))
+}
+
+func (a *cCall) scan(f callForm, c *intraComm) error {
+	return a.scanWith(f, c, (*mpi.Comm).Scan, mpi.Immediate.Scan)
 }
 
 func (a *cCall) exscan(f callForm, c *intraComm) error {
-	in, out, o, err := a.reductionArgs(givesOperand | getsResult | mayBeInPlace)
-	if err != nil {
-		return err
-	}
-	if f.request == 0 {
-		return c.local.Exscan(o, in, out)
-	}
-	return a.setCollective(c, f, f.view(c.local).Exscan(o, in, out))
+	return a.scanWith(f, c, (*mpi.Comm).Exscan, mpi.Immediate.Exscan)
 }
 
 // reduceScatterWith is MPI_Reduce_scatter, and with equal MPI_Reduce_scatter_block.

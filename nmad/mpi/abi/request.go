@@ -47,7 +47,7 @@ func (a *cCall) setRequest(i int, r *cRequest) (err error) {
 // request returns the request of h; nil for MPI_REQUEST_NULL. Errors of the call go to the handler of the
 // request's object, unless the call has one already.
 func (a *cCall) request(h handle) (*cRequest, error) {
-	if h == nullRequest {
+	if h == requestNullHandle {
 		return nil, nil
 	}
 	r, err := findRequest(h)
@@ -129,7 +129,7 @@ func (r *cRequest) finish(at *handle, x *cStatus, s mpi.Status, err error) error
 		r.active = false
 		return err
 	}
-	*at = nullRequest
+	*at = requestNullHandle
 	if r.drop() && err == nil {
 		r.recycle()
 	}
@@ -187,13 +187,13 @@ func (a *cCall) testRequest(h handle, place *handle, x *cStatus) error {
 	return err
 }
 
-// requestList returns the handles at argument handles, as many as argument count says, and their requests.
-func (a *cCall) requestList(count, handles int) ([]handle, []*cRequest, error) {
-	n, err := a.count(count)
+// requestList returns the handles at argument 1, as many as argument 0 says, and their requests.
+func (a *cCall) requestList() ([]handle, []*cRequest, error) {
+	n, err := a.count(0)
 	if err != nil {
 		return nil, nil, err
 	}
-	hs, err := a.handles(handles, n)
+	hs, err := a.handles(1, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,18 +206,9 @@ func (a *cCall) requestList(count, handles int) ([]handle, []*cRequest, error) {
 	return hs, rs, nil
 }
 
-// checkOnce refuses the handle at index i if this call has ended its request already.
-func checkOnce(hs []handle, i int) error {
-	_, err := findRequest(hs[i])
-	return givenTwice(hs, i, err)
-}
-
-// givenTwice returns an error for the handle at index i, which was right when the call began, if err says that it is
-// not any more: the program has given the handle twice, and the call has ended its request.
+// givenTwice returns the error of the handle at index i, which was right when the call began, and has the error err
+// now: the program has given the handle twice, and the call has ended its request.
 func givenTwice(hs []handle, i int, err error) error {
-	if err == nil {
-		return nil
-	}
 	return fmt.Errorf("request %d of %d is given twice: %w", i, len(hs), err)
 }
 
@@ -275,11 +266,15 @@ func (a *cCall) waitall(n elementCount) error {
 			return err
 		}
 	}
-	m := completions{handles: hs, statuses: a.statuses(2, n)}
-	for i := range hs {
-		r, err := a.request(hs[i])
+	return a.waitEach(&completions{handles: hs, statuses: a.statuses(2, n)})
+}
+
+// waitEach waits for all requests, ends them, or with keep only looks at them, and returns the error of the call.
+func (a *cCall) waitEach(m *completions) error {
+	for i := range m.handles {
+		r, err := a.request(m.handles[i])
 		if err != nil {
-			return givenTwice(hs, i, err)
+			return givenTwice(m.handles, i, err)
 		}
 		if r.idle() {
 			m.idle(i)
@@ -293,7 +288,7 @@ func (a *cCall) waitall(n elementCount) error {
 
 // completeAll ends all requests if all are complete, and writes whether they are. With keep they do not end.
 func (a *cCall) completeAll(keep bool) error {
-	hs, rs, err := a.requestList(0, 1)
+	hs, rs, err := a.requestList()
 	if err != nil {
 		return err
 	}
@@ -305,22 +300,10 @@ func (a *cCall) completeAll(keep bool) error {
 			return a.setFlag(2, false)
 		}
 	}
-	m := completions{handles: hs, statuses: a.statuses(3, len(hs)), keep: keep}
-	for i, r := range rs {
-		if r.idle() {
-			m.idle(i)
-			continue
-		}
-		if err := checkOnce(hs, i); err != nil {
-			return err
-		}
-		s, err := r.wait()
-		m.done(i, i, r, s, err)
-	}
 	if err := a.setFlag(2, true); err != nil {
 		return err
 	}
-	return m.outcome()
+	return a.waitEach(&completions{handles: hs, statuses: a.statuses(3, len(hs)), keep: keep})
 }
 
 func (a *cCall) testall() error             { return a.completeAll(false) }
@@ -356,7 +339,7 @@ func waitOne(rs []*cRequest) (int, error) {
 }
 
 func (a *cCall) waitany() error {
-	hs, rs, err := a.requestList(0, 1)
+	hs, rs, err := a.requestList()
 	if err != nil {
 		return err
 	}
@@ -366,7 +349,7 @@ func (a *cCall) waitany() error {
 	}
 	if i < 0 {
 		a.status(3).empty()
-		return a.setInt(2, undefined)
+		return a.setInt(2, mpiUndefined)
 	}
 	if err := a.setInt(2, i); err != nil {
 		return err
@@ -377,7 +360,7 @@ func (a *cCall) waitany() error {
 
 // completeAny ends one completed request, if there is one. With keep it does not end.
 func (a *cCall) completeAny(keep bool) error {
-	hs, rs, err := a.requestList(0, 1)
+	hs, rs, err := a.requestList()
 	if err != nil {
 		return err
 	}
@@ -400,7 +383,7 @@ func (a *cCall) completeAny(keep bool) error {
 	if !some {
 		a.status(4).empty()
 	}
-	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
+	return errors.Join(a.setInt(2, mpiUndefined), a.setFlag(3, !some))
 }
 
 func (a *cCall) testany() error             { return a.completeAny(false) }
@@ -409,12 +392,12 @@ func (a *cCall) requestGetStatusAny() error { return a.completeAny(true) }
 // completeSome ends all completed requests. With wait it blocks until there is at least one. With keep they do not
 // end.
 func (a *cCall) completeSome(wait, keep bool) error {
-	hs, rs, err := a.requestList(0, 1)
+	hs, rs, err := a.requestList()
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(rs, func(r *cRequest) bool { return !r.idle() }) {
-		return a.setInt(2, undefined)
+		return a.setInt(2, mpiUndefined)
 	}
 	if wait {
 		if _, err := waitOne(rs); err != nil {
@@ -430,8 +413,8 @@ func (a *cCall) completeSome(wait, keep bool) error {
 		if r.idle() {
 			continue
 		}
-		if err := checkOnce(hs, i); err != nil {
-			return err
+		if _, err := findRequest(hs[i]); err != nil {
+			return givenTwice(hs, i, err)
 		}
 		if done, s, err := r.test(); done {
 			places[n] = int32(i)
@@ -464,7 +447,7 @@ func (a *cCall) requestFree(h *handle) error {
 		return err
 	}
 	old := *h
-	*h = nullRequest
+	*h = requestNullHandle
 	if r.generalized != nil {
 		return r.generalized.freeRequest(old)
 	}
@@ -520,7 +503,7 @@ func (a *cCall) start(h *handle) error {
 }
 
 func (a *cCall) startall() error {
-	_, rs, err := a.requestList(0, 1)
+	_, rs, err := a.requestList()
 	if err != nil {
 		return err
 	}

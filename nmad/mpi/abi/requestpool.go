@@ -21,7 +21,7 @@ var sent = cRequest{handle: sentHandle, done: true, noStatus: true}
 // sentHandle names the first place of the table of requests. TestConstants compares it with PM2_SENT.
 const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
-// drop ends the handle of r. False: another thread has ended it already, which a program must not do.
+// drop ends the handle of r. It reports false if another thread has ended the handle, which a program must not do.
 func (r *cRequest) drop() bool {
 	switch {
 	case r == &sent:

@@ -11,13 +11,8 @@ import (
 // cSession is a session of MPI.
 type cSession struct{ object }
 
-const nullSession handle = 0x120
-
 // session returns the session whose handle is argument i. Errors of the call go to its error handler from here on.
 func (a *cCall) session(i int) (*cSession, error) {
-	if a.handle(i) == nullSession {
-		return nil, errorf(errSession, "it is MPI_SESSION_NULL")
-	}
 	s, err := sessions.get(a.handle(i))
 	if err == nil {
 		a.object = a.handle(i)
@@ -25,16 +20,7 @@ func (a *cCall) session(i int) (*cSession, error) {
 	return s, err
 }
 
-func (a *cCall) sessionInit() error {
-	return a.tellHandler(1, ofSession, nullSession, a.openSession())
-}
-
-// openSession is MPI_Session_init.
-func (a *cCall) openSession() error {
-	i, err := a.hints(0)
-	if err != nil {
-		return err
-	}
+func (a *cCall) sessionInit(i *hints) error {
 	h, err := a.handlerAt(1, ofSession)
 	if err != nil {
 		return err
@@ -55,9 +41,6 @@ func (a *cCall) openSession() error {
 }
 
 func (a *cCall) sessionFinalize(h *handle) error {
-	if *h == nullSession {
-		return errorf(errSession, "it is MPI_SESSION_NULL")
-	}
 	s, err := sessions.get(*h)
 	if err != nil {
 		return err
@@ -71,7 +54,7 @@ func (a *cCall) sessionFinalize(h *handle) error {
 	if err := job.leave(); err != nil {
 		return err
 	}
-	*h = nullSession
+	*h = sessionNullHandle
 	return nil
 }
 
@@ -109,9 +92,13 @@ func (a *cCall) groupFromSessionPset(s *cSession, name string) error {
 	return setNewHandle(a, 2, &groups, &cGroup{group: g, session: s})
 }
 
-// groupComm makes a communicator of the processes of g, which need no communicator in common. name keeps
-// concurrent calls apart.
-func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, error) {
+// groupComm makes a communicator of the processes of g, which need no communicator in common. name keeps concurrent
+// calls apart. The argument handler is the error handler of the communicator.
+func (a *cCall) groupComm(g mpi.Group, name string, handler int) (*cComm, error) {
+	h, err := a.handlerAt(handler, ofComm)
+	if err != nil {
+		return nil, err
+	}
 	if job.allComm == nil {
 		return nil, errorf(errComm, "there is neither a session nor MPI_COMM_WORLD")
 	}
@@ -124,88 +111,45 @@ func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, err
 	return x, nil
 }
 
-func (a *cCall) commCreateFromGroup() error {
-	return a.tellHandler(3, ofComm, nullComm, a.commFromGroup())
+// fromGroup gives c, which was made of the group at argument 0, hints and the session of the group.
+func (a *cCall) fromGroup(c *cComm, i *hints) *cComm {
+	c.info = i.Dup()
+	if g := groups.find(a.handle(0)); g != nil {
+		c.session = g.session
+	}
+	return c
 }
 
-// namedGroup has the arguments of MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups.
-type namedGroup struct {
-	group   mpi.Group
-	name    string
-	hints   *cInfo
-	handler *cErrhandler
-	session *cSession // from which the group comes; nil: none
+func (a *cCall) commCreateFromGroup(g mpi.Group, name string, i *hints) (*cComm, error) {
+	if g.Size() == 0 {
+		return nil, nil
+	}
+	c, err := a.groupComm(g, name, 3)
+	if err != nil {
+		return nil, err
+	}
+	return a.fromGroup(c, i), nil
 }
 
-// namedGroup reads the group, name, hints and error handler at the given arguments.
-func (a *cCall) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
-	if x.group, err = a.group(group); err != nil {
-		return
+func (a *cCall) intercommCreateFromGroups(g mpi.Group, leader int, remote mpi.Group, other int, name string, i *hints) (*cComm, error) {
+	if leader < 0 || leader >= g.Size() {
+		return nil, errorf(errRank, "leader %d of %d", leader, g.Size())
 	}
-	if x.name, err = a.string(name); err != nil {
-		return
-	}
-	if x.hints, err = a.hints(hints); err != nil {
-		return
-	}
-	if g := groups.find(a.handle(group)); g != nil {
-		x.session = g.session
-	}
-	x.handler, err = a.handlerAt(h, ofComm)
-	return
-}
-
-// commFromGroup is MPI_Comm_create_from_group.
-func (a *cCall) commFromGroup() error {
-	x, err := a.namedGroup(0, 1, 2, 3)
+	local, err := a.groupComm(g, name, 6)
 	if err != nil {
-		return err
-	}
-	if x.group.Size() == 0 {
-		return a.setHandle(4, nullComm)
-	}
-	c, err := a.groupComm(x.group, x.name, x.handler)
-	if err != nil {
-		return err
-	}
-	c.info, c.session = x.hints.Dup(), x.session
-	return a.setComm(4, c)
-}
-
-func (a *cCall) intercommCreateFromGroups() error {
-	return a.tellHandler(6, ofComm, nullComm, a.intercommFromGroups())
-}
-
-// intercommFromGroups is MPI_Intercomm_create_from_groups.
-func (a *cCall) intercommFromGroups() error {
-	x, err := a.namedGroup(0, 4, 5, 6)
-	if err != nil {
-		return err
-	}
-	remote, err := a.group(2)
-	if err != nil {
-		return err
-	}
-	leader, other := a.int(1), a.int(3)
-	if leader < 0 || leader >= x.group.Size() {
-		return errorf(errRank, "leader %d of %d", leader, x.group.Size())
-	}
-	local, err := a.groupComm(x.group, x.name, x.handler)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer local.free()
-	peer := undefined
+	peer := mpiUndefined
 	if local.local.Rank() == leader {
 		if other < 0 || other >= remote.Size() {
-			return errorf(errRank, "leader %d of %d", other, remote.Size())
+			return nil, errorf(errRank, "leader %d of %d", other, remote.Size())
 		}
 		peer = job.allComm.Group().Rank(other, remote)
 	}
-	c, err := local.deriveInter(mpi.NewIntercomm(local.local, leader, job.allComm, peer, calls.TagOf("between "+x.name)))
+	c, err := local.deriveInter(mpi.NewIntercomm(local.local, leader, job.allComm, peer, calls.TagOf("between "+name)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.info, c.session = x.hints.Dup(), x.session
-	return a.setComm(7, c)
+	return a.fromGroup(c, i), nil
 }

@@ -1,4 +1,4 @@
-// Code generated of table.txt by go generate; DO NOT EDIT.
+// Code generated from table.txt and include/mpi.h by go generate; DO NOT EDIT.
 
 //go:build cgo && linux
 
@@ -31,7 +31,17 @@ var entries = [...]entry{
 		return a.abiSetFortranInfo(x0)
 	}},
 	6: {"MPI_Abort", (*cCall).abort},
-	7: {"MPI_Accumulate", (*cCall).accumulate},
+	7: {"MPI_Accumulate", func(a *cCall) error {
+		x3, err := a.target(3, 8)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.accumulate(x0, x3)
+	}},
 	8: {"MPI_Add_error_class", func(a *cCall) error {
 		r0, err := a.addErrorClass()
 		if err != nil {
@@ -370,7 +380,25 @@ var entries = [...]entry{
 		}
 		return a.setHandler(1, r1)
 	}},
-	56: {"MPI_Comm_create_from_group", (*cCall).commCreateFromGroup},
+	56: {"MPI_Comm_create_from_group", func(a *cCall) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		x2, err := a.hints(2)
+		if err != nil {
+			return err
+		}
+		r4, err := a.commCreateFromGroup(x0, x1, x2)
+		if err != nil {
+			return err
+		}
+		return a.setComm(4, r4)
+	}},
 	57: {"MPI_Comm_create_group", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
@@ -665,7 +693,15 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r8, err := a.distGraphCreate(x0, a.int(1))
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		x3, err := a.ints(3, a.int(1))
+		if err != nil {
+			return err
+		}
+		r8, err := a.distGraphCreate(x0, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -676,7 +712,23 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r9, err := a.distGraphCreateAdjacent(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		x3, err := a.weights(3, a.int(1))
+		if err != nil {
+			return err
+		}
+		x5, err := a.ints(5, a.int(4))
+		if err != nil {
+			return err
+		}
+		x6, err := a.weights(6, a.int(4))
+		if err != nil {
+			return err
+		}
+		r9, err := a.distGraphCreateAdjacent(x0, x2, x3, x5, x6)
 		if err != nil {
 			return err
 		}
@@ -848,8 +900,24 @@ var entries = [...]entry{
 		}
 		return a.gatherv(callForm{10, true}, x8)
 	}},
-	174: {"MPI_Get", (*cCall).get},
-	175: {"MPI_Get_accumulate", (*cCall).getAccumulate},
+	174: {"MPI_Get", func(a *cCall) error {
+		x3, err := a.target(3, 7)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.get(x0, x3)
+	}},
+	175: {"MPI_Get_accumulate", func(a *cCall) error {
+		x6, err := a.target(6, 11)
+		if err != nil {
+			return err
+		}
+		return a.getAccumulate(x6)
+	}},
 	176: {name: "MPI_Get_address"},
 	177: {"MPI_Get_count", func(a *cCall) error {
 		x1, err := a.dtype(1)
@@ -999,7 +1067,11 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r3, err := a.groupExcl(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupExcl(x0, x2)
 		if err != nil {
 			return err
 		}
@@ -1029,7 +1101,11 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r3, err := a.groupIncl(x0)
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupIncl(x0, x2)
 		if err != nil {
 			return err
 		}
@@ -1091,11 +1167,15 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x2, err := a.ints(2, a.int(1))
+		if err != nil {
+			return err
+		}
 		x3, err := a.group(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.groupTranslateRanks(x0, x3)
+		r4, err := a.groupTranslateRanks(x0, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -1381,7 +1461,29 @@ var entries = [...]entry{
 		}
 		return a.setComm(5, r5)
 	}},
-	243: {"MPI_Intercomm_create_from_groups", (*cCall).intercommCreateFromGroups},
+	243: {"MPI_Intercomm_create_from_groups", func(a *cCall) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x2, err := a.group(2)
+		if err != nil {
+			return err
+		}
+		x4, err := a.string(4)
+		if err != nil {
+			return err
+		}
+		x5, err := a.hints(5)
+		if err != nil {
+			return err
+		}
+		r7, err := a.intercommCreateFromGroups(x0, a.int(1), x2, a.int(3), x4, x5)
+		if err != nil {
+			return err
+		}
+		return a.setComm(7, r7)
+	}},
 	244: {"MPI_Intercomm_merge", func(a *cCall) error {
 		x0, err := a.inter(0)
 		if err != nil {
@@ -1683,11 +1785,15 @@ var entries = [...]entry{
 		return a.pready(a.int(0), x1)
 	}},
 	289: {"MPI_Pready_list", func(a *cCall) error {
+		x1, err := a.ints(1, a.int(0))
+		if err != nil {
+			return err
+		}
 		x2, err := a.partitioned(2)
 		if err != nil {
 			return err
 		}
-		return a.preadyList(a.int(0), x2)
+		return a.preadyList(x1, x2)
 	}},
 	290: {"MPI_Pready_range", func(a *cCall) error {
 		x2, err := a.partitioned(2)
@@ -1714,13 +1820,31 @@ var entries = [...]entry{
 		return a.setRequest(8, r8)
 	}},
 	294: {"MPI_Publish_name", (*cCall).unsupported},
-	295: {"MPI_Put", (*cCall).put},
+	295: {"MPI_Put", func(a *cCall) error {
+		x3, err := a.target(3, 7)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.put(x0, x3)
+	}},
 	296: {"MPI_Query_thread", func(a *cCall) error {
 		r0 := a.queryThread()
 		return a.setInt(0, r0)
 	}},
 	297: {"MPI_Raccumulate", func(a *cCall) error {
-		r9, err := a.raccumulate()
+		x3, err := a.target(3, 8)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r9, err := a.raccumulate(x0, x3)
 		if err != nil {
 			return err
 		}
@@ -1810,24 +1934,38 @@ var entries = [...]entry{
 	316: {"MPI_Request_get_status_some", (*cCall).requestGetStatusSome},
 	317: {name: "MPI_Request_toint"},
 	318: {"MPI_Rget", func(a *cCall) error {
-		r8, err := a.rget()
+		x3, err := a.target(3, 7)
 		if err != nil {
 			return err
 		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r8 := a.rget(x0, x3)
 		return a.setRequest(8, r8)
 	}},
 	319: {"MPI_Rget_accumulate", func(a *cCall) error {
-		r12, err := a.rgetAccumulate()
+		x6, err := a.target(6, 11)
+		if err != nil {
+			return err
+		}
+		r12, err := a.rgetAccumulate(x6)
 		if err != nil {
 			return err
 		}
 		return a.setRequest(12, r12)
 	}},
 	320: {"MPI_Rput", func(a *cCall) error {
-		r8, err := a.rput()
+		x3, err := a.target(3, 7)
 		if err != nil {
 			return err
 		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		r8 := a.rput(x0, x3)
 		return a.setRequest(8, r8)
 	}},
 	321: {"MPI_Rsend", func(a *cCall) error {
@@ -2006,7 +2144,13 @@ var entries = [...]entry{
 		r1 := a.objectIflushBuffer(x0)
 		return a.setRequest(1, r1)
 	}},
-	346: {"MPI_Session_init", (*cCall).sessionInit},
+	346: {"MPI_Session_init", func(a *cCall) error {
+		x0, err := a.hints(0)
+		if err != nil {
+			return err
+		}
+		return a.sessionInit(x0)
+	}},
 	347: {"MPI_Session_set_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
@@ -2109,11 +2253,27 @@ var entries = [...]entry{
 		return a.setType(2, r2)
 	}},
 	370: {"MPI_Type_create_darray", func(a *cCall) error {
+		x3, err := a.counts(3, a.int(2))
+		if err != nil {
+			return err
+		}
+		x4, err := a.ints(4, a.int(2))
+		if err != nil {
+			return err
+		}
+		x5, err := a.ints(5, a.int(2))
+		if err != nil {
+			return err
+		}
+		x6, err := a.ints(6, a.int(2))
+		if err != nil {
+			return err
+		}
 		x8, err := a.dtype(8)
 		if err != nil {
 			return err
 		}
-		r9, err := a.typeCreateDarray(a.int(0), a.int(1), a.int(2), a.int(7), x8)
+		r9, err := a.typeCreateDarray(a.int(0), a.int(1), a.int(2), x3, x4, x5, x6, a.int(7), x8)
 		if err != nil {
 			return err
 		}
@@ -2145,11 +2305,19 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.addresses(2, a.int(0))
+		if err != nil {
+			return err
+		}
 		x3, err := a.dtype(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeCreateHindexed(x0, x3)
+		r4, err := a.typeCreateHindexed(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -2219,18 +2387,42 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeCreateStruct(x0)
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.addresses(2, a.int(0))
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtypes(3, a.int(0))
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateStruct(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
 		return a.setType(4, r4)
 	}},
 	381: {"MPI_Type_create_subarray", func(a *cCall) error {
+		x1, err := a.counts(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.counts(2, a.int(0))
+		if err != nil {
+			return err
+		}
+		x3, err := a.counts(3, a.int(0))
+		if err != nil {
+			return err
+		}
 		x5, err := a.dtype(5)
 		if err != nil {
 			return err
 		}
-		r6, err := a.typeCreateSubarray(a.int(0), a.int(4), x5)
+		r6, err := a.typeCreateSubarray(a.int(0), x1, x2, x3, a.int(4), x5)
 		if err != nil {
 			return err
 		}
@@ -2390,11 +2582,19 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
+		x1, err := a.blockSizes(1, a.int(0))
+		if err != nil {
+			return err
+		}
+		x2, err := a.counts(2, a.int(0))
+		if err != nil {
+			return err
+		}
 		x3, err := a.dtype(3)
 		if err != nil {
 			return err
 		}
-		r4, err := a.typeIndexed(x0, x3)
+		r4, err := a.typeIndexed(x0, x1, x2, x3)
 		if err != nil {
 			return err
 		}
@@ -2486,8 +2686,28 @@ var entries = [...]entry{
 	}},
 	411: {"MPI_Waitany", (*cCall).waitany},
 	412: {"MPI_Waitsome", (*cCall).waitsome},
-	413: {"MPI_Win_allocate", (*cCall).winAllocate},
-	414: {"MPI_Win_allocate_shared", (*cCall).winAllocateShared},
+	413: {"MPI_Win_allocate", func(a *cCall) error {
+		x3, err := a.intra(3)
+		if err != nil {
+			return err
+		}
+		x2, err := a.hints(2)
+		if err != nil {
+			return err
+		}
+		return a.winAllocate(a.int(0), a.int(1), x2, x3)
+	}},
+	414: {"MPI_Win_allocate_shared", func(a *cCall) error {
+		x3, err := a.intra(3)
+		if err != nil {
+			return err
+		}
+		x2, err := a.hints(2)
+		if err != nil {
+			return err
+		}
+		return a.winAllocateShared(a.int(0), a.int(1), x2, x3)
+	}},
 	415: {"MPI_Win_attach", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
@@ -2510,7 +2730,17 @@ var entries = [...]entry{
 		}
 		return a.winComplete(x0)
 	}},
-	418: {"MPI_Win_create", (*cCall).winCreate},
+	418: {"MPI_Win_create", func(a *cCall) error {
+		x4, err := a.intra(4)
+		if err != nil {
+			return err
+		}
+		x3, err := a.hints(3)
+		if err != nil {
+			return err
+		}
+		return a.winCreate(a.int(1), a.int(2), x3, x4)
+	}},
 	419: {"MPI_Win_create_dynamic", func(a *cCall) error {
 		x1, err := a.intra(1)
 		if err != nil {
@@ -2787,59 +3017,237 @@ var entries = [...]entry{
 	}},
 	452: {name: "MPI_Wtick"},
 	453: {name: "MPI_Wtime"},
-	454: {"MPI_T_category_changed", (*cCall).tCategoryChanged},
-	455: {"MPI_T_category_get_categories", (*cCall).tCategoryGetCategories},
-	456: {"MPI_T_category_get_cvars", (*cCall).tCategoryGetCvars},
-	457: {"MPI_T_category_get_events", (*cCall).tCategoryGetEvents},
-	458: {"MPI_T_category_get_index", (*cCall).tCategoryGetIndex},
-	459: {"MPI_T_category_get_info", (*cCall).tCategoryGetInfo},
-	460: {"MPI_T_category_get_num", (*cCall).tCategoryGetNum},
-	461: {"MPI_T_category_get_num_events", (*cCall).tCategoryGetNumEvents},
-	462: {"MPI_T_category_get_pvars", (*cCall).tCategoryGetPvars},
-	463: {"MPI_T_cvar_get_index", (*cCall).tCvarGetIndex},
-	464: {"MPI_T_cvar_get_info", (*cCall).tCvarGetInfo},
-	465: {"MPI_T_cvar_get_num", (*cCall).tCvarGetNum},
-	466: {"MPI_T_cvar_handle_alloc", (*cCall).tCvarHandleAlloc},
-	467: {"MPI_T_cvar_handle_free", (*cCall).tCvarHandleFree},
-	468: {"MPI_T_cvar_read", func(a *cCall) error {
-		return a.tCvarRead(a.handle(0))
-	}},
-	469: {"MPI_T_cvar_write", func(a *cCall) error {
-		return a.tCvarWrite(a.handle(0))
-	}},
-	470: {"MPI_T_enum_get_info", (*cCall).unsupported},
-	471: {"MPI_T_enum_get_item", (*cCall).unsupported},
-	472: {"MPI_T_event_callback_get_info", (*cCall).unsupported},
-	473: {"MPI_T_event_callback_set_info", (*cCall).unsupported},
-	474: {"MPI_T_event_copy", (*cCall).unsupported},
-	475: {"MPI_T_event_get_index", (*cCall).unsupported},
-	476: {"MPI_T_event_get_info", (*cCall).unsupported},
-	477: {"MPI_T_event_get_num", (*cCall).tEventGetNum},
-	478: {"MPI_T_event_get_source", (*cCall).unsupported},
-	479: {"MPI_T_event_get_timestamp", (*cCall).unsupported},
-	480: {"MPI_T_event_handle_alloc", (*cCall).unsupported},
-	481: {"MPI_T_event_handle_free", (*cCall).unsupported},
-	482: {"MPI_T_event_handle_get_info", (*cCall).unsupported},
-	483: {"MPI_T_event_handle_set_info", (*cCall).unsupported},
-	484: {"MPI_T_event_read", (*cCall).unsupported},
-	485: {"MPI_T_event_register_callback", (*cCall).unsupported},
-	486: {"MPI_T_event_set_dropped_handler", (*cCall).unsupported},
+	454: {"MPI_T_category_changed", withTools(func(a *cCall) error {
+		r0 := a.tCategoryChanged()
+		return a.setInt(0, r0)
+	})},
+	455: {"MPI_T_category_get_categories", withTools(func(a *cCall) error {
+		r2, err := a.tCategoryGetCategories(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setInts(2, r2)
+	})},
+	456: {"MPI_T_category_get_cvars", withTools(func(a *cCall) error {
+		r2, err := a.tCategoryGetCvars(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setInts(2, r2)
+	})},
+	457: {"MPI_T_category_get_events", withTools(func(a *cCall) error {
+		r2, err := a.tCategoryGetEvents(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setInts(2, r2)
+	})},
+	458: {"MPI_T_category_get_index", withTools(func(a *cCall) error {
+		x0, err := a.string(0)
+		if err != nil {
+			return err
+		}
+		r1, err := a.tCategoryGetIndex(x0)
+		if err != nil {
+			return err
+		}
+		return a.setInt(1, r1)
+	})},
+	459: {"MPI_T_category_get_info", withTools(func(a *cCall) error {
+		return a.tCategoryGetInfo(a.int(0))
+	})},
+	460: {"MPI_T_category_get_num", withTools(func(a *cCall) error {
+		r0 := a.tCategoryGetNum()
+		return a.setInt(0, r0)
+	})},
+	461: {"MPI_T_category_get_num_events", withTools(func(a *cCall) error {
+		r1, err := a.tCategoryGetNumEvents(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setInt(1, r1)
+	})},
+	462: {"MPI_T_category_get_pvars", withTools(func(a *cCall) error {
+		r2, err := a.tCategoryGetPvars(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setInts(2, r2)
+	})},
+	463: {"MPI_T_cvar_get_index", withTools(func(a *cCall) error {
+		x0, err := a.string(0)
+		if err != nil {
+			return err
+		}
+		r1, err := a.tCvarGetIndex(x0)
+		if err != nil {
+			return err
+		}
+		return a.setInt(1, r1)
+	})},
+	464: {"MPI_T_cvar_get_info", withTools(func(a *cCall) error {
+		return a.tCvarGetInfo(a.int(0))
+	})},
+	465: {"MPI_T_cvar_get_num", withTools(func(a *cCall) error {
+		r0 := a.tCvarGetNum()
+		return a.setInt(0, r0)
+	})},
+	466: {"MPI_T_cvar_handle_alloc", withTools(func(a *cCall) error {
+		r2, r3, err := a.tCvarHandleAlloc(a.int(0))
+		if err != nil {
+			return err
+		}
+		if err := a.setHandle(2, r2); err != nil {
+			return err
+		}
+		return a.setInt(3, r3)
+	})},
+	467: {"MPI_T_cvar_handle_free", withTools(func(a *cCall) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.tCvarHandleFree(x0)
+	})},
+	468: {"MPI_T_cvar_read", withTools(func(a *cCall) error {
+		x0, err := controlHandles.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tCvarRead(x0)
+	})},
+	469: {"MPI_T_cvar_write", withTools(func(a *cCall) error {
+		x0, err := controlHandles.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tCvarWrite(x0)
+	})},
+	470: {"MPI_T_enum_get_info", withTools((*cCall).unsupported)},
+	471: {"MPI_T_enum_get_item", withTools((*cCall).unsupported)},
+	472: {"MPI_T_event_callback_get_info", withTools((*cCall).unsupported)},
+	473: {"MPI_T_event_callback_set_info", withTools((*cCall).unsupported)},
+	474: {"MPI_T_event_copy", withTools((*cCall).unsupported)},
+	475: {"MPI_T_event_get_index", withTools((*cCall).unsupported)},
+	476: {"MPI_T_event_get_info", withTools((*cCall).unsupported)},
+	477: {"MPI_T_event_get_num", withTools(func(a *cCall) error {
+		r0 := a.tEventGetNum()
+		return a.setInt(0, r0)
+	})},
+	478: {"MPI_T_event_get_source", withTools((*cCall).unsupported)},
+	479: {"MPI_T_event_get_timestamp", withTools((*cCall).unsupported)},
+	480: {"MPI_T_event_handle_alloc", withTools((*cCall).unsupported)},
+	481: {"MPI_T_event_handle_free", withTools((*cCall).unsupported)},
+	482: {"MPI_T_event_handle_get_info", withTools((*cCall).unsupported)},
+	483: {"MPI_T_event_handle_set_info", withTools((*cCall).unsupported)},
+	484: {"MPI_T_event_read", withTools((*cCall).unsupported)},
+	485: {"MPI_T_event_register_callback", withTools((*cCall).unsupported)},
+	486: {"MPI_T_event_set_dropped_handler", withTools((*cCall).unsupported)},
 	487: {"MPI_T_finalize", (*cCall).tFinalize},
 	488: {"MPI_T_init_thread", (*cCall).tInitThread},
-	489: {"MPI_T_pvar_get_index", (*cCall).tPvarGetIndex},
-	490: {"MPI_T_pvar_get_info", (*cCall).tPvarGetInfo},
-	491: {"MPI_T_pvar_get_num", (*cCall).tPvarGetNum},
-	492: {"MPI_T_pvar_handle_alloc", (*cCall).tPvarHandleAlloc},
-	493: {"MPI_T_pvar_handle_free", (*cCall).tPvarHandleFree},
-	494: {"MPI_T_pvar_read", (*cCall).tPvarRead},
-	495: {"MPI_T_pvar_readreset", (*cCall).tPvarReadreset},
-	496: {"MPI_T_pvar_reset", (*cCall).tPvarReset},
-	497: {"MPI_T_pvar_session_create", (*cCall).tPvarSessionCreate},
-	498: {"MPI_T_pvar_session_free", (*cCall).tPvarSessionFree},
-	499: {"MPI_T_pvar_start", (*cCall).tPvarStart},
-	500: {"MPI_T_pvar_stop", (*cCall).tPvarStop},
-	501: {"MPI_T_pvar_write", (*cCall).tPvarWrite},
-	502: {"MPI_T_source_get_info", (*cCall).unsupported},
-	503: {"MPI_T_source_get_num", (*cCall).tSourceGetNum},
-	504: {"MPI_T_source_get_timestamp", (*cCall).unsupported},
+	489: {"MPI_T_pvar_get_index", withTools(func(a *cCall) error {
+		x0, err := a.string(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.tPvarGetIndex(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setInt(2, r2)
+	})},
+	490: {"MPI_T_pvar_get_info", withTools(func(a *cCall) error {
+		return a.tPvarGetInfo(a.int(0))
+	})},
+	491: {"MPI_T_pvar_get_num", withTools(func(a *cCall) error {
+		r0 := a.tPvarGetNum()
+		return a.setInt(0, r0)
+	})},
+	492: {"MPI_T_pvar_handle_alloc", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		r3, r4, err := a.tPvarHandleAlloc(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		if err := a.setHandle(3, r3); err != nil {
+			return err
+		}
+		return a.setInt(4, r4)
+	})},
+	493: {"MPI_T_pvar_handle_free", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.handleAt(1)
+		if err != nil {
+			return err
+		}
+		return a.tPvarHandleFree(x0, x1)
+	})},
+	494: {"MPI_T_pvar_read", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarRead(x0, a.handle(1))
+	})},
+	495: {"MPI_T_pvar_readreset", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarReadreset(x0, a.handle(1))
+	})},
+	496: {"MPI_T_pvar_reset", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarReset(x0, a.handle(1))
+	})},
+	497: {"MPI_T_pvar_session_create", withTools(func(a *cCall) error {
+		r0, err := a.tPvarSessionCreate()
+		if err != nil {
+			return err
+		}
+		return a.setHandle(0, r0)
+	})},
+	498: {"MPI_T_pvar_session_free", withTools(func(a *cCall) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.tPvarSessionFree(x0)
+	})},
+	499: {"MPI_T_pvar_start", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarStart(x0, a.handle(1))
+	})},
+	500: {"MPI_T_pvar_stop", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarStop(x0, a.handle(1))
+	})},
+	501: {"MPI_T_pvar_write", withTools(func(a *cCall) error {
+		x0, err := pvarSessions.get(a.handle(0))
+		if err != nil {
+			return err
+		}
+		return a.tPvarWrite(x0, a.handle(1))
+	})},
+	502: {"MPI_T_source_get_info", withTools((*cCall).unsupported)},
+	503: {"MPI_T_source_get_num", withTools(func(a *cCall) error {
+		r0 := a.tSourceGetNum()
+		return a.setInt(0, r0)
+	})},
+	504: {"MPI_T_source_get_timestamp", withTools((*cCall).unsupported)},
 }

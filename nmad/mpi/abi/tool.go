@@ -2,45 +2,25 @@
 
 package main
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and
 // categories of both, and no events and sources. Its functions return errors and call no error handlers.
 
-const (
-	toolNotInitialized errorClass = 1003
-	toolInvalid        errorClass = 1006
-	toolInvalidIndex   errorClass = 1007
-	toolInvalidSession errorClass = 1009
-	toolInvalidHandle  errorClass = 1010
-	toolInvalidName    errorClass = 1011
-	toolSetNever       errorClass = 1015
-	toolNoWrite        errorClass = 1016
-	toolNoStartStop    errorClass = 1017
-)
-
 // toolPrefix is how the names of the functions of the tools interface begin.
 const toolPrefix = "MPI_T_"
 
-// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of
-// them.
-const firstToolClass = 1001
+const firstToolClass = int(tErrCannotInit)
 
+// toolTexts are what MPI_Error_string says of the error classes of the tools interface, from firstToolClass on.
 var toolTexts = [...]string{
 	"the tools interface cannot be initialized", "the tools interface cannot be used now", "the tools interface is not initialized", "the tools interface does not support it", "the tools interface has no memory", "invalid use of the tools interface", "index of a variable or category is not there",
 	"index of an item is not there", "invalid session of performance variables", "invalid handle of a variable", "no variable or category has that name", "no more handles of variables", "no more sessions of performance variables", "control variable cannot be changed now",
 	"control variable cannot be changed", "performance variable cannot be changed", "performance variable cannot be started or stopped", "performance variable cannot be read and reset at once",
 }
-
-// Properties of variables.
-const (
-	forUsers         = 0x09 // MPI_T_VERBOSITY_USER_BASIC
-	forTuners        = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
-	bindNone         = 1    // MPI_T_BIND_NO_OBJECT
-	noEnum           = 0    // MPI_T_ENUM_NULL
-	charType  handle = 0x243
-	countType handle = 0x20f // MPI_UNSIGNED_LONG_LONG
-)
 
 // tools counts calls of MPI_T_init_thread less those of MPI_T_finalize.
 var tools atomic.Int64
@@ -50,70 +30,42 @@ func (a *cCall) tInitThread() error {
 	if a.word[1] == 0 {
 		return nil
 	}
-	return a.setInt(1, threadMultiple)
+	return a.setInt(1, mpiThreadMultiple)
 }
 
 func (a *cCall) tFinalize() error {
 	if tools.Add(-1) < 0 {
 		tools.Add(1)
-		return a.toolError(toolNotInitialized)
+		return errorf(tErrNotInitialized, "MPI_T_finalize without MPI_T_init_thread")
 	}
 	return nil
 }
 
-// toolError returns an error of class c; nil for success. Before MPI_T_init_thread the class is
-// MPI_T_ERR_NOT_INITIALIZED.
-func (a *cCall) toolError(c errorClass) error {
-	if tools.Load() == 0 {
-		c = toolNotInitialized
-	}
-	if c == success {
-		return nil
-	}
-	return errorf(c, "there is nothing of that")
-}
-
-// setToolCount writes the number n of variables, categories or the like to argument i.
-func (a *cCall) setToolCount(i, n int) error {
-	if err := a.toolError(success); err != nil {
-		return err
-	}
-	if a.word[i] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	return a.setInt(i, n)
-}
-
-// elementAt returns the element of all whose index is argument i.
-func elementAt[T any](a *cCall, i int, all []T) (x *T, err error) {
-	if err := a.toolError(success); err != nil {
-		return nil, err
-	}
-	if n := a.int(i); n >= 0 && n < len(all) {
-		return &all[n], nil
-	}
-	return nil, errorf(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
-}
-
-// setIndexOf writes to argument to the index of the element of all that has the name at argument name, by is. It
-// refuses NULL for either.
-func setIndexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) bool) error {
-	if err := a.toolError(success); err != nil {
-		return err
-	}
-	if a.word[name] == 0 || a.word[to] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	s, err := a.string(name)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if is(&all[i], s) {
-			return a.setInt(to, i)
+// withTools returns the entry of a function of the tools interface, which do serves: before MPI_T_init_thread it fails.
+func withTools(do func(*cCall) error) func(*cCall) error {
+	return func(a *cCall) error {
+		if tools.Load() == 0 {
+			return errorf(tErrNotInitialized, "MPI_T_init_thread was not called")
 		}
+		return do(a)
 	}
-	return errorf(toolInvalidName, "there is none that is called %q", s)
+}
+
+// elementAt returns the element of all with an index.
+func elementAt[T any](all []T, index int) (*T, error) {
+	if index >= 0 && index < len(all) {
+		return &all[index], nil
+	}
+	return nil, errorf(tErrInvalidIndex, "index %d of %d", index, len(all))
+}
+
+// indexOf returns the index of the element of all that has a name, by is.
+func indexOf[T any](all []T, name string, is func(x T) bool) (int, error) {
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return 0, errorf(tErrInvalidName, "there is none that is called %q", name)
+	}
+	return i, nil
 }
 
 // setOptionalInt is setInt that does nothing for NULL.
@@ -144,18 +96,19 @@ func (a *cCall) setOptionalText(i int, s string) error {
 
 // There are no events, sources and enumerations, so all their indexes, names and handles are wrong.
 
-func (a *cCall) tEventGetNum() error  { return a.setToolCount(0, 0) }
-func (a *cCall) tSourceGetNum() error { return a.setToolCount(0, 0) }
+func (a *cCall) tEventGetNum() int  { return 0 }
+func (a *cCall) tSourceGetNum() int { return 0 }
 
 // unsupportedTool returns the error of a function of events and sources, of which there are none.
-func (a *cCall) unsupportedTool(name string) error {
+func unsupportedTool(name string) error {
+	class := tErrInvalidHandle
 	switch name {
 	case "MPI_T_event_get_index":
-		return a.toolError(toolInvalidName)
+		class = tErrInvalidName
 	case "MPI_T_event_get_info", "MPI_T_event_handle_alloc", "MPI_T_source_get_info", "MPI_T_source_get_timestamp":
-		return a.toolError(toolInvalidIndex)
+		class = tErrInvalidIndex
 	}
-	return a.toolError(toolInvalidHandle)
+	return errorf(class, "there are no events and sources")
 }
 
 // category is a list of control variables and performance variables.
@@ -172,15 +125,15 @@ func categories() []category {
 	}
 }
 
-func (a *cCall) tCategoryGetNum() error  { return a.setToolCount(0, len(categories())) }
-func (a *cCall) tCategoryChanged() error { return a.setToolCount(0, 0) }
+func (a *cCall) tCategoryGetNum() int  { return len(categories()) }
+func (a *cCall) tCategoryChanged() int { return 0 }
 
-func (a *cCall) tCategoryGetIndex() error {
-	return setIndexOf(a, 0, 1, categories(), func(x *category, name string) bool { return x.name == name })
+func (a *cCall) tCategoryGetIndex(name string) (int, error) {
+	return indexOf(categories(), name, func(x category) bool { return x.name == name })
 }
 
-func (a *cCall) tCategoryGetInfo() error {
-	x, err := elementAt(a, 0, categories())
+func (a *cCall) tCategoryGetInfo(index int) error {
+	x, err := elementAt(categories(), index)
 	if err != nil {
 		return err
 	}
@@ -196,36 +149,31 @@ func (a *cCall) tCategoryGetInfo() error {
 	return nil
 }
 
-// setCategoryMembers writes the indexes of the n members of a category to argument 2, as many as argument 1
-// allows.
-func (a *cCall) setCategoryMembers(n func(x *category) int) error {
-	x, err := elementAt(a, 0, categories())
+// categoryMembers returns the indexes of the n members of a category, as many as there is room for.
+func categoryMembers(index, room int, n func(x *category) int) ([]int, error) {
+	x, err := elementAt(categories(), index)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all := make([]int, max(0, min(n(x), a.int(1))))
+	all := make([]int, max(0, min(n(x), room)))
 	for i := range all {
 		all[i] = i
 	}
-	return a.setInts(2, all)
+	return all, nil
 }
 
-func (a *cCall) tCategoryGetCvars() error {
-	return a.setCategoryMembers(func(x *category) int { return x.controls })
+func (a *cCall) tCategoryGetCvars(index, room int) ([]int, error) {
+	return categoryMembers(index, room, func(x *category) int { return x.controls })
 }
-func (a *cCall) tCategoryGetPvars() error {
-	return a.setCategoryMembers(func(x *category) int { return x.measures })
+func (a *cCall) tCategoryGetPvars(index, room int) ([]int, error) {
+	return categoryMembers(index, room, func(x *category) int { return x.measures })
 }
-func (a *cCall) tCategoryGetEvents() error {
-	return a.setCategoryMembers(func(*category) int { return 0 })
+func (a *cCall) tCategoryGetEvents(index int) ([]int, error) {
+	return categoryMembers(index, 0, func(*category) int { return 0 })
 }
-func (a *cCall) tCategoryGetCategories() error {
-	return a.setCategoryMembers(func(*category) int { return 0 })
-}
+func (a *cCall) tCategoryGetCategories(index int) ([]int, error) { return a.tCategoryGetEvents(index) }
 
-func (a *cCall) tCategoryGetNumEvents() error {
-	if _, err := elementAt(a, 0, categories()); err != nil {
-		return err
-	}
-	return a.setInt(1, 0)
+func (a *cCall) tCategoryGetNumEvents(index int) (int, error) {
+	_, err := elementAt(categories(), index)
+	return 0, err
 }

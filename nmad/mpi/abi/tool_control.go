@@ -37,99 +37,51 @@ var controls = sync.OnceValue(func() (all []control) {
 	return all
 })
 
-// controlHandle is a handle of a control variable.
-type controlHandle struct{ variable *control }
+// controlHandles are the handles of control variables.
+var controlHandles = table[control]{kind: ofControl, class: tErrInvalidHandle}
 
-var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
+func (a *cCall) tCvarGetNum() int { return len(controls()) }
 
-func (a *cCall) tCvarGetNum() error { return a.setToolCount(0, len(controls())) }
-
-func (a *cCall) tCvarGetIndex() error {
-	return setIndexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
+func (a *cCall) tCvarGetIndex(name string) (int, error) {
+	return indexOf(controls(), name, func(x control) bool { return x.name == name })
 }
 
-func (a *cCall) tCvarGetInfo() error {
-	x, err := elementAt(a, 0, controls())
+func (a *cCall) tCvarGetInfo(index int) error {
+	x, err := elementAt(controls(), index)
 	if err != nil {
 		return err
 	}
 	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	level := forUsers
+	level := mpiTVerbosityUserBasic
 	if x.tunes {
-		level = forTuners
+		level = mpiTVerbosityTunerBasic
 	}
 	a.setOptionalInt(3, level)
-	a.setOptionalHandle(4, charType)
-	a.setOptionalHandle(5, noEnum)
+	a.setOptionalHandle(4, charHandle)
+	a.setOptionalHandle(5, tEnumNullHandle)
 	if err := a.setOptionalText(6, x.meaning); err != nil {
 		return err
 	}
-	a.setOptionalInt(8, bindNone)
-	a.setOptionalInt(9, scopeConstant)
+	a.setOptionalInt(8, mpiTBindNoObject)
+	a.setOptionalInt(9, mpiTScopeConstant)
 	return nil
 }
 
-// scopeConstant is MPI_T_SCOPE_CONSTANT.
-const scopeConstant = 1
-
-func (a *cCall) tCvarHandleAlloc() error {
-	x, err := elementAt(a, 0, controls())
+func (a *cCall) tCvarHandleAlloc(index int) (h handle, count int, err error) {
+	x, err := elementAt(controls(), index)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if a.word[2] == 0 || a.word[3] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	h, err := controlHandles.add(&controlHandle{x})
-	if err != nil {
-		return err
-	}
-	if err := a.setHandle(2, h); err != nil {
-		return err
-	}
-	return a.setInt(3, len(x.value)+1)
+	h, err = controlHandles.add(x)
+	return h, len(x.value) + 1, err
 }
 
-// controlAt returns the control variable of a handle.
-func (a *cCall) controlAt(h handle) (*control, error) {
-	if err := a.toolError(success); err != nil {
-		return nil, err
-	}
-	x, err := controlHandles.get(h)
-	if err != nil {
-		return nil, err
-	}
-	return x.variable, nil
-}
+func (a *cCall) tCvarHandleFree(h *handle) error { return freeHandle(&controlHandles, h, 0) }
 
-func (a *cCall) tCvarHandleFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return a.toolError(toolInvalid)
-	}
-	if err := a.toolError(success); err != nil {
-		return err
-	}
-	return freeHandle(&controlHandles, h, 0)
-}
+func (a *cCall) tCvarRead(x *control) error { return a.setString(1, x.value, len(x.value)+1) }
 
-func (a *cCall) tCvarRead(h handle) error {
-	x, err := a.controlAt(h)
-	if err != nil {
-		return err
-	}
-	if a.word[1] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	return a.setString(1, x.value, len(x.value)+1)
-}
-
-func (a *cCall) tCvarWrite(h handle) error {
-	x, err := a.controlAt(h)
-	if err != nil {
-		return err
-	}
-	return errorf(toolSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
+func (a *cCall) tCvarWrite(x *control) error {
+	return errorf(tErrCvarSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Classes of performance variables: MPI_T_PVAR_CLASS_...
-const (
-	pvarLevel     = 2 // MPI_T_PVAR_CLASS_LEVEL
-	pvarCounter   = 7 // MPI_T_PVAR_CLASS_COUNTER
-	pvarAggregate = 8 // MPI_T_PVAR_CLASS_AGGREGATE
-)
-
 // measure is a performance variable.
 type measure struct {
 	name    string
@@ -26,20 +19,20 @@ type measure struct {
 // measures are all performance variables. They count the messages of the engine: a collective operation takes
 // several of them, and one within a host none.
 var measures = []measure{
-	{"pm2_sends", pvarCounter, "messages whose sending was started", sessionStat(func(s *nmad.Stats) uint64 { return s.Sends })},
-	{"pm2_receives", pvarCounter, "receives that were started", sessionStat(func(s *nmad.Stats) uint64 { return s.Recvs })},
-	{"pm2_bytes_sent", pvarAggregate, "bytes of messages sent", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesSent })},
-	{"pm2_bytes_received", pvarAggregate, "bytes that came into buffers of receives", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
-	{"pm2_unexpected", pvarCounter, "messages that came before their receive", sessionStat(func(s *nmad.Stats) uint64 { return s.Unexpected })},
-	{"pm2_unexpected_bytes", pvarLevel, "bytes of messages that have come and have no receive yet", sessionStat(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
-	{"pm2_rendezvous", pvarCounter, "messages that were announced before their bytes were sent", sessionStat(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
-	{"pm2_starved", pvarCounter, "short messages that were announced since the receiver had no memory left for them", sessionStat(func(s *nmad.Stats) uint64 { return s.Starved })},
-	{"pm2_aggregates", pvarCounter, "packets that held several messages", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregates })},
-	{"pm2_aggregated", pvarCounter, "messages that shared a packet with others", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregated })},
-	{"pm2_links", pvarCounter, "links made to other processes", sessionStat(func(s *nmad.Stats) uint64 { return s.Links })},
-	{"pm2_polls", pvarCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
-	{"pm2_polls_found", pvarCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
-	{"pm2_sleeps", pvarCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
+	{"pm2_sends", mpiTPvarClassCounter, "messages whose sending was started", sessionStat(func(s *nmad.Stats) uint64 { return s.Sends })},
+	{"pm2_receives", mpiTPvarClassCounter, "receives that were started", sessionStat(func(s *nmad.Stats) uint64 { return s.Recvs })},
+	{"pm2_bytes_sent", mpiTPvarClassAggregate, "bytes of messages sent", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesSent })},
+	{"pm2_bytes_received", mpiTPvarClassAggregate, "bytes that came into buffers of receives", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
+	{"pm2_unexpected", mpiTPvarClassCounter, "messages that came before their receive", sessionStat(func(s *nmad.Stats) uint64 { return s.Unexpected })},
+	{"pm2_unexpected_bytes", mpiTPvarClassLevel, "bytes of messages that have come and have no receive yet", sessionStat(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
+	{"pm2_rendezvous", mpiTPvarClassCounter, "messages that were announced before their bytes were sent", sessionStat(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
+	{"pm2_starved", mpiTPvarClassCounter, "short messages that were announced since the receiver had no memory left for them", sessionStat(func(s *nmad.Stats) uint64 { return s.Starved })},
+	{"pm2_aggregates", mpiTPvarClassCounter, "packets that held several messages", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregates })},
+	{"pm2_aggregated", mpiTPvarClassCounter, "messages that shared a packet with others", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregated })},
+	{"pm2_links", mpiTPvarClassCounter, "links made to other processes", sessionStat(func(s *nmad.Stats) uint64 { return s.Links })},
+	{"pm2_polls", mpiTPvarClassCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
+	{"pm2_polls_found", mpiTPvarClassCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
+	{"pm2_sleeps", mpiTPvarClassCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
 }
 
 // sessionStat returns a function that reads a counter of the session.
@@ -63,7 +56,7 @@ func (ms *measure) value() uint64 {
 
 // isLevel reports whether the variable is a level, which is always running, and not a counter, which counts while
 // started.
-func (ms *measure) isLevel() bool { return ms.class == pvarLevel }
+func (ms *measure) isLevel() bool { return ms.class == mpiTPvarClassLevel }
 
 // pvarSession is a session of performance variables (MPI_T_pvar_session).
 type pvarSession struct {
@@ -80,8 +73,8 @@ type measureHandle struct {
 }
 
 var (
-	pvarSessions   = table[pvarSession]{kind: ofPvarSession, class: toolInvalidSession}
-	measureHandles = table[measureHandle]{kind: ofMeasure, class: toolInvalidHandle}
+	pvarSessions   = table[pvarSession]{kind: ofPvarSession, class: tErrInvalidSession}
+	measureHandles = table[measureHandle]{kind: ofMeasure, class: tErrInvalidHandle}
 )
 
 // value returns what the handle has counted. If the variable has decreased, the process has left the job that it
@@ -99,38 +92,46 @@ func (h *measureHandle) value() uint64 {
 	return sum
 }
 
-func (h *measureHandle) start() {
+// start, stop and set change a handle of a counter; they cannot fail.
+func (h *measureHandle) start() error {
 	if !h.running {
 		h.startValue, h.running = h.variable.value(), true
 	}
+	return nil
 }
 
-func (h *measureHandle) stop() { h.total, h.running = h.value(), false }
-
-func (h *measureHandle) set(v uint64) { h.total, h.startValue = v, h.variable.value() }
-
-func (a *cCall) tPvarGetNum() error { return a.setToolCount(0, len(measures)) }
-
-func (a *cCall) tPvarGetIndex() error {
-	return setIndexOf(a, 0, 2, measures, func(x *measure, name string) bool { return x.name == name && x.class == a.int(1) })
+func (h *measureHandle) stop() error {
+	h.total, h.running = h.value(), false
+	return nil
 }
 
-func (a *cCall) tPvarGetInfo() error {
-	x, err := elementAt(a, 0, measures)
+func (h *measureHandle) set(v uint64) error {
+	h.total, h.startValue = v, h.variable.value()
+	return nil
+}
+
+func (a *cCall) tPvarGetNum() int { return len(measures) }
+
+func (a *cCall) tPvarGetIndex(name string, class int) (int, error) {
+	return indexOf(measures, name, func(x measure) bool { return x.name == name && x.class == class })
+}
+
+func (a *cCall) tPvarGetInfo(index int) error {
+	x, err := elementAt(measures, index)
 	if err != nil {
 		return err
 	}
 	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	a.setOptionalInt(3, forUsers)
+	a.setOptionalInt(3, mpiTVerbosityUserBasic)
 	a.setOptionalInt(4, x.class)
-	a.setOptionalHandle(5, countType)
-	a.setOptionalHandle(6, noEnum)
+	a.setOptionalHandle(5, unsignedLongLongHandle)
+	a.setOptionalHandle(6, tEnumNullHandle)
 	if err := a.setOptionalText(7, x.meaning); err != nil {
 		return err
 	}
-	a.setOptionalInt(9, bindNone)
+	a.setOptionalInt(9, mpiTBindNoObject)
 	always := 0
 	if x.isLevel() {
 		always = 1
@@ -141,88 +142,71 @@ func (a *cCall) tPvarGetInfo() error {
 	return nil
 }
 
-func (a *cCall) tPvarSessionCreate() error {
-	if a.word[0] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	if err := a.toolError(success); err != nil {
-		return err
-	}
-	h, err := pvarSessions.add(&pvarSession{all: map[handle]*measureHandle{}})
-	if err != nil {
-		return err
-	}
-	return a.setHandle(0, h)
+func (a *cCall) tPvarSessionCreate() (handle, error) {
+	return pvarSessions.add(&pvarSession{all: map[handle]*measureHandle{}})
 }
 
-// pvarSessionOf returns the session of a handle.
-func (a *cCall) pvarSessionOf(h handle) (*pvarSession, error) {
-	if err := a.toolError(success); err != nil {
-		return nil, err
-	}
-	return pvarSessions.get(h)
-}
-
-func (a *cCall) tPvarSessionFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return a.toolError(toolInvalid)
-	}
-	s, err := a.pvarSessionOf(*h)
+func (a *cCall) tPvarSessionFree(at *handle) error {
+	s, err := pvarSessions.get(*at)
 	if err != nil {
 		return err
 	}
-	pvarSessions.drop(*h)
+	pvarSessions.drop(*at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.all {
 		measureHandles.drop(h)
 	}
 	s.all = nil
-	*h = 0
+	*at = 0
 	return nil
 }
 
-func (a *cCall) tPvarHandleAlloc() error {
-	s, err := a.pvarSessionOf(a.handle(0))
+func (a *cCall) tPvarHandleAlloc(s *pvarSession, index int) (h handle, count int, err error) {
+	x, err := elementAt(measures, index)
 	if err != nil {
-		return err
-	}
-	x, err := elementAt(a, 1, measures)
-	if err != nil {
-		return err
-	}
-	if a.word[3] == 0 || a.word[4] == 0 {
-		return a.toolError(toolInvalid)
+		return 0, 0, err
 	}
 	m := &measureHandle{variable: x}
-	h, err := measureHandles.add(m)
-	if err != nil {
-		return err
+	if h, err = measureHandles.add(m); err != nil {
+		return 0, 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
 		measureHandles.drop(h)
-		return a.toolError(toolInvalidSession)
+		return 0, 0, errorf(tErrInvalidSession, "it was freed")
 	}
 	s.all[h] = m
-	if err := a.setHandle(3, h); err != nil {
-		return err
-	}
-	return a.setInt(4, 1)
+	return h, 1, nil
 }
 
-// withMeasure calls do for the handle h of the session at argument 0. With each, MPI_T_PVAR_ALL_HANDLES stands for
-// all handles of the session that are of counters.
-func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error) error {
-	s, err := a.pvarSessionOf(a.handle(0))
-	if err != nil {
-		return err
+// measure returns the handle h of the session. The caller holds mu.
+func (s *pvarSession) measure(h handle) (*measureHandle, error) {
+	if m := s.all[h]; m != nil {
+		return m, nil
 	}
+	return nil, errorf(tErrInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+}
+
+func (a *cCall) tPvarHandleFree(s *pvarSession, at *handle) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if each && h == allMeasures {
+	if _, err := s.measure(*at); err != nil {
+		return err
+	}
+	delete(s.all, *at)
+	measureHandles.drop(*at)
+	*at = 0
+	return nil
+}
+
+// change calls do for the handle h of the session, which must be of a counter; wrong is the class of the error that it
+// is not. With each, MPI_T_PVAR_ALL_HANDLES stands for all handles that are of counters.
+func (s *pvarSession) change(h handle, each bool, wrong errorClass, do func(m *measureHandle) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if each && h == tPvarAllHandlesHandle {
 		for _, m := range s.all {
 			if !m.variable.isLevel() {
 				_ = do(m) // the standard leaves out variables that cannot be started, stopped or reset
@@ -230,96 +214,53 @@ func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error
 		}
 		return nil
 	}
-	m := s.all[h]
-	if m == nil {
-		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+	m, err := s.measure(h)
+	if err != nil {
+		return err
+	}
+	if m.variable.isLevel() {
+		return errorf(wrong, "%s is there all the time, and cannot be changed", m.variable.name)
 	}
 	return do(m)
 }
 
-// allMeasures is MPI_T_PVAR_ALL_HANDLES.
-const allMeasures handle = 1
+func (a *cCall) tPvarStart(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoStartstop, (*measureHandle).start)
+}
 
-func (a *cCall) tPvarHandleFree() error {
-	h, err := a.handleAt(1)
-	if err != nil {
-		return a.toolError(toolInvalid)
-	}
-	s, err := a.pvarSessionOf(a.handle(0))
+func (a *cCall) tPvarStop(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoStartstop, (*measureHandle).stop)
+}
+
+func (a *cCall) tPvarReset(s *pvarSession, h handle) error {
+	return s.change(h, true, tErrPvarNoWrite, func(m *measureHandle) error { return m.set(0) })
+}
+
+func (a *cCall) tPvarRead(s *pvarSession, h handle) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.measure(h)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[*h] == nil {
-		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
-	}
-	delete(s.all, *h)
-	measureHandles.drop(*h)
-	*h = 0
-	return nil
+	return a.setAint(2, int(m.value()))
 }
 
-// startOrStop starts or stops the handle at argument 1 by do.
-func (a *cCall) startOrStop(do func(m *measureHandle)) error {
-	return a.withMeasure(a.handle(1), true, func(m *measureHandle) error {
-		if m.variable.isLevel() {
-			return errorf(toolNoStartStop, "%s is there all the time", m.variable.name)
-		}
-		do(m)
-		return nil
-	})
-}
-
-func (a *cCall) tPvarStart() error { return a.startOrStop((*measureHandle).start) }
-func (a *cCall) tPvarStop() error  { return a.startOrStop((*measureHandle).stop) }
-
-// changeMeasure changes what the handle at argument 1 has counted, by do.
-func (a *cCall) changeMeasure(each bool, do func(m *measureHandle) error) error {
-	return a.withMeasure(a.handle(1), each, func(m *measureHandle) error {
-		if m.variable.isLevel() {
-			return errorf(toolNoWrite, "%s cannot be changed", m.variable.name)
-		}
-		return do(m)
-	})
-}
-
-func (a *cCall) tPvarReset() error {
-	return a.changeMeasure(true, func(m *measureHandle) error {
-		m.set(0)
-		return nil
-	})
-}
-
-func (a *cCall) tPvarRead() error {
-	return a.withMeasure(a.handle(1), false, func(m *measureHandle) error { return a.setMeasure(2, m) })
-}
-
-func (a *cCall) tPvarReadreset() error {
-	return a.changeMeasure(false, func(m *measureHandle) error {
-		if err := a.setMeasure(2, m); err != nil {
+func (a *cCall) tPvarReadreset(s *pvarSession, h handle) error {
+	return s.change(h, false, tErrPvarNoWrite, func(m *measureHandle) error {
+		if err := a.setAint(2, int(m.value())); err != nil {
 			return err
 		}
-		m.set(0)
-		return nil
+		return m.set(0)
 	})
 }
 
-func (a *cCall) tPvarWrite() error {
-	return a.changeMeasure(false, func(m *measureHandle) error {
+func (a *cCall) tPvarWrite(s *pvarSession, h handle) error {
+	return s.change(h, false, tErrPvarNoWrite, func(m *measureHandle) error {
 		v, err := a.addresses(2, 1)
 		if err != nil {
-			return a.toolError(toolInvalid)
+			return err
 		}
-		m.set(uint64(v[0]))
-		return nil
+		return m.set(uint64(v[0]))
 	})
-}
-
-// setMeasure writes what a handle has counted to argument i.
-func (a *cCall) setMeasure(i int, m *measureHandle) error {
-	if a.word[i] == 0 {
-		return a.toolError(toolInvalid)
-	}
-	return a.setAint(i, int(m.value()))
 }

@@ -17,15 +17,6 @@ type topology struct {
 	outWeights []int      // likewise
 }
 
-// Results of MPI_Topo_test, and special values of weights.
-const (
-	kindCart      = 211
-	kindGraph     = 212
-	kindDistGraph = 213
-	unweighted    = 10
-	emptyWeights  = 11
-)
-
 // onComm returns the topology for c, a communicator of the same processes.
 func (tp *topology) onComm(c *mpi.Comm) topology {
 	x := *tp
@@ -44,13 +35,13 @@ func (tp *topology) onComm(c *mpi.Comm) topology {
 func (a *cCall) topoTest(c *cComm) int {
 	switch t := &c.topology; {
 	case t.cart != nil:
-		return kindCart
+		return mpiCart
 	case t.neighbours != nil:
-		return kindGraph
+		return mpiGraph
 	case t.graph != nil:
-		return kindDistGraph
+		return mpiDistGraph
 	}
-	return undefined
+	return mpiUndefined
 }
 
 // bools returns the n C ints at argument i as booleans.
@@ -156,7 +147,7 @@ func (a *cCall) cartRank(g *gridComm) (int, error) {
 		return 0, err
 	}
 	r, err := g.At(at...)
-	if err == nil && r == procNull {
+	if err == nil && r == mpiProcNull {
 		err = errorf(errArg, "%v is not on the grid of %v", at, g.Dims())
 	}
 	return r, err
@@ -188,7 +179,7 @@ func (a *cCall) cartSub(c *cComm) (*cComm, error) {
 func (a *cCall) cartMap(c *cComm) (int, error) {
 	_, all, err := a.gridDims(c)
 	if c.local.Rank() >= all {
-		return undefined, err
+		return mpiUndefined, err
 	}
 	return c.local.Rank(), err
 }
@@ -286,7 +277,7 @@ func (a *cCall) graphGet(t *graphComm, nodes, room int) (ends, edges []int, err 
 func (a *cCall) graphMap(c *cComm) (int, error) {
 	all, err := a.graphEdges(c)
 	if c.local.Rank() >= len(all) {
-		return undefined, err
+		return mpiUndefined, err
 	}
 	return c.local.Rank(), err
 }

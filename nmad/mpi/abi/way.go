@@ -53,7 +53,7 @@ func (c *cComm) askWay(rank int) {
 // cached returns the entry of frontState in which C looks the communicator up.
 func (c *cComm) cached() *cachedComm {
 	s := state.Load()
-	if c.handle == worldHandle {
+	if c.handle == commWorldHandle {
 		return &s.world
 	}
 	return s.cacheOf(c.handle)

@@ -23,25 +23,6 @@ type cWindow struct {
 	attached    map[uintptr][]byte // memory of a dynamic window, by address; under mu
 }
 
-const (
-	nullWindow handle = 0x110
-
-	flavorCreate   = 311
-	flavorAllocate = 312
-	flavorDynamic  = 313
-	flavorShared   = 314
-	modelUnified   = 321
-
-	lockExclusive = 301
-	lockShared    = 302
-
-	winBase   = 601
-	winUnit   = 602
-	winSize   = 603
-	winFlavor = 604
-	winModel  = 605
-)
-
 // manyThreads stands for several threads in cWindow.accumulator.
 const manyThreads = 1<<64 - 1
 
@@ -67,9 +48,6 @@ func (w *cWindow) noteAccumulate() {
 
 // window returns the window whose handle is argument i. Errors of the call go to its error handler from here on.
 func (a *cCall) window(i int) (*cWindow, error) {
-	if a.handle(i) == nullWindow {
-		return nil, errorf(errWin, "it is MPI_WIN_NULL")
-	}
 	w, err := windows.get(a.handle(i))
 	if err == nil {
 		a.object = a.handle(i)
@@ -83,7 +61,7 @@ func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor,
 	x := &cWindow{object: object{kind: ofWindow, info: hints.Dup()}, win: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: allocateInts(6)}
 	x.standard = x.standardAttribute
 	x.handler.Store(&errorsAreFatal)
-	copy(x.constants, []int32{int32(flavor), modelUnified, int32(unit), 0, int32(size), int32(size >> 32)})
+	copy(x.constants, []int32{int32(flavor), mpiWinUnified, int32(unit), 0, int32(size), int32(size >> 32)})
 	h, err := windows.add(x)
 	if err != nil {
 		return err
@@ -92,26 +70,19 @@ func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor,
 	return a.setHandle(at, h)
 }
 
-// windowArgs reads the arguments of a new window from argument at on: size, displacement unit, info, communicator.
-func (a *cCall) windowArgs(at int) (c *cComm, i *cInfo, size, unit int, err error) {
-	if c, err = a.intra(at + 3); err != nil {
-		return
-	}
-	if i, err = a.hints(at + 2); err != nil {
-		return
-	}
-	size, unit = a.int(at), a.int(at+1)
+// checkWindow refuses the size of a window, and the displacement unit, that a window cannot have.
+func checkWindow(size, unit int) error {
 	if size < 0 {
-		err = errorf(errSize, "a window of %d B", size)
-	} else if unit < 1 {
-		err = errorf(errDisp, "a unit of %d B", unit)
+		return errorf(errSize, "a window of %d B", size)
 	}
-	return
+	if unit < 1 {
+		return errorf(errDisp, "a unit of %d B", unit)
+	}
+	return nil
 }
 
-func (a *cCall) winCreate() error {
-	c, i, size, unit, err := a.windowArgs(1)
-	if err != nil {
+func (a *cCall) winCreate(size, unit int, i *hints, c *intraComm) error {
+	if err := checkWindow(size, unit); err != nil {
 		return err
 	}
 	if size > 0 && a.word[0] == 0 {
@@ -121,27 +92,26 @@ func (a *cCall) winCreate() error {
 	if err != nil {
 		return err
 	}
-	return a.newWindow(5, c, i, w, flavorCreate, size, unit, a.word[0])
+	return a.newWindow(5, c, i, w, mpiWinFlavorCreate, size, unit, a.word[0])
 }
 
-func (a *cCall) winAllocate() error {
-	return a.allocateWindow(flavorAllocate, mpi.NewAllocatedWindow)
+func (a *cCall) winAllocate(size, unit int, i *hints, c *intraComm) error {
+	return a.allocateWindow(mpiWinFlavorAllocate, mpi.NewAllocatedWindow, size, unit, i, c)
 }
 
-func (a *cCall) winAllocateShared() error {
-	return a.allocateWindow(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
+func (a *cCall) winAllocateShared(size, unit int, i *hints, c *intraComm) error {
+	return a.allocateWindow(mpiWinFlavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
 		w, err := mpi.NewSharedWindow(c, size, unit)
 		if err != nil {
-			err = errorf(errRMAShared, "%v", err)
+			err = errorf(errRmaShared, "%v", err)
 		}
 		return w, err
-	})
+	}, size, unit, i, c)
 }
 
 // allocateWindow makes a window whose memory comes from allocate.
-func (a *cCall) allocateWindow(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
-	c, i, size, unit, err := a.windowArgs(0)
-	if err != nil {
+func (a *cCall) allocateWindow(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error), size, unit int, i *hints, c *intraComm) error {
+	if err := checkWindow(size, unit); err != nil {
 		return err
 	}
 	w, err := allocate(c.local, size, unit)
@@ -160,7 +130,7 @@ func (a *cCall) winCreateDynamic(i *hints, c *intraComm) error {
 	if err != nil {
 		return err
 	}
-	return a.newWindow(2, c, i, w, flavorDynamic, 0, 1, 0)
+	return a.newWindow(2, c, i, w, mpiWinFlavorDynamic, 0, 1, 0)
 }
 
 func (a *cCall) winAttach(w *cWindow, size int) error {
@@ -175,7 +145,7 @@ func (a *cCall) winAttach(w *cWindow, size int) error {
 	}
 	m := memory(a.ptr(1), size)
 	if _, err := w.win.Attach(m); err != nil {
-		return errorf(errRMAAttach, "%v", err)
+		return errorf(errRmaAttach, "%v", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,15 +159,12 @@ func (a *cCall) winDetach(w *cWindow) error {
 	delete(w.attached, a.word[1])
 	w.mu.Unlock()
 	if !ok {
-		return errorf(errRMAAttach, "nothing is attached at that address")
+		return errorf(errRmaAttach, "nothing is attached at that address")
 	}
 	return w.win.Detach(m)
 }
 
 func (a *cCall) winFree(h *handle) error {
-	if *h == nullWindow {
-		return errorf(errWin, "it is MPI_WIN_NULL")
-	}
 	w, err := windows.get(*h)
 	if err != nil {
 		return err
@@ -211,23 +178,23 @@ func (a *cCall) winFree(h *handle) error {
 	}
 	a.object = 0
 	windows.drop(*h)
-	*h = nullWindow
+	*h = winNullHandle
 	return nil
 }
 
 func (a *cCall) winGetGroup(w *cWindow) mpi.Group { return w.win.Group() }
 
 func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr, err error) {
-	if w.flavor == flavorDynamic {
-		return 0, 0, 0, errorf(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
+	if w.flavor == mpiWinFlavorDynamic {
+		return 0, 0, 0, errorf(errRmaFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
 	}
-	if w.flavor != flavorShared { // this process shares only its own memory
+	if w.flavor != mpiWinFlavorShared { // this process shares only its own memory
 		if r == w.win.Comm().Rank() {
 			size, unit, base = w.size, w.unit, w.base
 		}
 		return size, unit, base, nil
 	}
-	if r == procNull { // the first rank that has memory
+	if r == mpiProcNull { // the first rank that has memory
 		for r = 0; r < w.win.Group().Size()-1; r++ {
 			if n, _, _ := w.win.Extent(r); n > 0 {
 				break
@@ -245,15 +212,15 @@ func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr,
 // a value.
 func (w *cWindow) standardAttribute(key int) (value uintptr, ok, known bool) {
 	switch key {
-	case winBase:
+	case mpiWinBase:
 		return w.base, true, true
-	case winUnit:
+	case mpiWinDispUnit:
 		return addressOfInt(&w.constants[2]), true, true
-	case winSize:
+	case mpiWinSize:
 		return addressOfInt(&w.constants[4]), true, true
-	case winFlavor:
+	case mpiWinCreateFlavor:
 		return addressOfInt(&w.constants[0]), true, true
-	case winModel:
+	case mpiWinModel:
 		return addressOfInt(&w.constants[1]), true, true
 	}
 	return 0, false, false

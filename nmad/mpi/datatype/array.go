@@ -17,7 +17,6 @@ const (
 // Subarray returns a part of an array of elements of t. The array has sizes[d] elements in dimension d, the part
 // subsizes[d] from index starts[d] on. The extent is that of the whole array.
 func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error) {
-	e := Envelope{Combiner: CombinerSubarray, Ints: slices.Concat([]int{len(sizes)}, sizes, subsizes, starts, []int{boolInt(bool(order))}), Types: []*Type{t}}
 	n := len(sizes)
 	if t == nil || n == 0 || len(subsizes) != n || len(starts) != n {
 		return nil, fmt.Errorf("%w: subarray: sizes %v, subsizes %v, starts %v", ErrType, sizes, subsizes, starts)
@@ -36,15 +35,7 @@ func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error
 		}
 		at += starts[d] * whole.stride[d]
 	}
-	return whole.place(x, []int{at}, []int{1}, e)
-}
-
-// boolInt returns 1 for true, 0 for false.
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return whole.place("subarray", x, at, t)
 }
 
 // arrayLayout describes where the elements of an array with several dimensions lie.
@@ -73,13 +64,12 @@ func newArrayLayout(sizes []int, order Order, t *Type) (arrayLayout, error) {
 	return g, nil
 }
 
-// place returns the Type that has blocks[i] elements of x at displacement at[i] of the array, and the array's extent.
-func (g *arrayLayout) place(x *Type, at, blocks []int, e Envelope) (*Type, error) {
-	m := maker{what: e.Combiner}
-	for i := range at {
-		m.add(at[i], x, blocks[i], 1, 0)
-	}
-	t, err := m.finish(e)
+// place returns the Type that has x at a displacement of the array, and the array's extent. by is the constructor,
+// which got the Type of.
+func (g *arrayLayout) place(by string, x *Type, at int, of *Type) (*Type, error) {
+	m := maker{by: by}
+	m.add(at, x, 1, 1, 0)
+	t, err := m.finish(of)
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +116,13 @@ func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, orde
 	for d := n - 1; d >= 0; d-- {
 		place[d], rest = rest%procs[d], rest/procs[d]
 	}
-	e := Envelope{Combiner: CombinerDarray, Ints: slices.Concat([]int{all, rank, n}, sizes, distributions(how), blocks, procs, []int{boolInt(bool(order))}), Types: []*Type{t}}
 	x := t
 	for _, d := range whole.inner {
 		runs, err := distributed(sizes[d], how[d], blocks[d], procs[d], place[d])
 		if err != nil {
 			return nil, fmt.Errorf("%w: darray: dimension %d: %w", ErrType, d, err)
 		}
-		m := maker{what: CombinerDarray}
+		m := maker{by: "darray"}
 		for _, r := range runs {
 			row, err := Hvector(r.n, 1, whole.stride[d], x)
 			if err != nil {
@@ -141,19 +130,11 @@ func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, orde
 			}
 			m.add(r.first*whole.stride[d], row, 1, 1, 0)
 		}
-		if x, err = m.finish(Envelope{}); err != nil {
+		if x, err = m.finish(); err != nil {
 			return nil, err
 		}
 	}
-	return whole.place(x, []int{0}, []int{1}, e)
-}
-
-// distributions returns the arguments how as integers, for an Envelope.
-func distributions(how []Distribution) (n []int) {
-	for _, d := range how {
-		n = append(n, int(d))
-	}
-	return n
+	return whole.place("darray", x, 0, t)
 }
 
 // indexRun is n successive indices.

@@ -111,7 +111,7 @@ func fill(b []byte, ones bool) {
 	}
 }
 
-// sign returns the byte that extends a number: negative says whether the number is below 0.
+// sign returns the byte that extends a number, which is negative or not.
 func sign(negative bool) byte {
 	if negative {
 		return 0xff

@@ -3,52 +3,21 @@ package datatype
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
-// Combiner is the constructor by which a Type was made.
-type Combiner uint8
-
-// The constructors.
-const (
-	CombinerNamed Combiner = iota
-	CombinerDup
-	CombinerContiguous
-	CombinerVector
-	CombinerHvector
-	CombinerIndexed
-	CombinerHindexed
-	CombinerIndexedBlock
-	CombinerHindexedBlock
-	CombinerStruct
-	CombinerSubarray
-	CombinerDarray
-	CombinerResized
-)
-
-var combiners = [...]string{"named", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed", "indexed block", "hindexed block", "struct", "subarray", "darray", "resized"}
-
-// String returns the name of the constructor.
-func (c Combiner) String() string {
-	if int(c) < len(combiners) {
-		return combiners[c]
-	}
-	return fmt.Sprintf("combiner %d", uint8(c))
+// made says how a Type was made: the name of the constructor, and the Types that the constructor got.
+type made struct {
+	by string
+	of []*Type
 }
 
-// Envelope says how a Type was made: the constructor and its arguments, in the order of MPI_Type_get_contents.
-type Envelope struct {
-	Combiner Combiner
-	Ints     []int   // counts, lengths, displacements in elements
-	Bytes    []int   // displacements and strides in bytes
-	Types    []*Type // the Types of which it was made
-}
-
-// Envelope returns how t was made. The caller must not change the slices.
-func (t *Type) Envelope() Envelope { return t.made }
+// byStruct is made.by of a Type that Struct has made.
+const byStruct = "struct"
 
 // maker builds a Type of parts.
 type maker struct {
-	what   Combiner
+	by     string // the name of the constructor
 	parts  []nodePart
 	bound  bool // lb and ub are known
 	forced bool // lb and ub are those of parts that Resized has made
@@ -63,7 +32,7 @@ type maker struct {
 // fail keeps the first error.
 func (m *maker) fail(format string, args ...any) {
 	if m.err == nil {
-		m.err = fmt.Errorf("%w: %v: %s", ErrType, m.what, fmt.Sprintf(format, args...))
+		m.err = fmt.Errorf("%w: %s: %s", ErrType, m.by, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -79,12 +48,12 @@ func (m *maker) add(at int, t *Type, block, rows, stride int) {
 	case block == 0 || rows == 0:
 		return
 	case !fits(t.Extent(), block) || !fits(stride, rows) || !fits(at, 1) || !fits(t.Size(), block) || !fits(t.Size()*block, rows):
-		m.fail("%d blocks of %d elements of %v, %d bytes apart, at %d are more than %d bytes", rows, block, t, stride, at, Most)
+		m.fail("%d blocks of %d elements of %v, %d bytes apart, at %d are more than %d bytes", rows, block, t, stride, at, MaxBytes)
 		return
 	}
 	m.align = max(m.align, t.align)
-	if m.size += t.Size() * block * rows; m.size > Most {
-		m.fail("it has more than %d bytes", Most)
+	if m.size += t.Size() * block * rows; m.size > MaxBytes {
+		m.fail("it has more than %d bytes", MaxBytes)
 		return
 	}
 	if t.root != nil {
@@ -108,13 +77,12 @@ func (m *maker) add(at int, t *Type, block, rows, stride int) {
 	m.lb, m.ub = min(m.lb, lb), max(m.ub, ub)
 }
 
-// finish makes the Type.
-func (m *maker) finish(e Envelope) (*Type, error) {
+// finish makes the Type. of are the Types that the constructor got.
+func (m *maker) finish(of ...*Type) (*Type, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	e.Combiner = m.what
-	t := &Type{made: e, root: list(m.parts), lb: m.lb, ub: m.ub, forced: m.forced, align: max(m.align, 1)}
+	t := &Type{made: made{m.by, of}, root: list(m.parts), lb: m.lb, ub: m.ub, forced: m.forced, align: max(m.align, 1)}
 	if m.kinds == 1 {
 		t.uniform = m.kind
 	}
@@ -128,26 +96,26 @@ func (m *maker) finish(e Envelope) (*Type, error) {
 	return t, nil
 }
 
-// Dup returns a Type equal to t, with an Envelope that says so.
+// Dup returns a Type equal to t, without its name.
 func Dup(t *Type) (*Type, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w: dup of none", ErrType)
 	}
 	x := *t
-	x.name, x.made = "", Envelope{Combiner: CombinerDup, Types: []*Type{t}}
+	x.name, x.made = "", made{"dup", []*Type{t}}
 	return &x, nil
 }
 
 // Contiguous returns count elements of t, each where the one before ends.
 func Contiguous(count int, t *Type) (*Type, error) {
-	m := maker{what: CombinerContiguous}
+	m := maker{by: "contiguous"}
 	m.add(0, t, count, 1, 0)
-	return m.finish(Envelope{Ints: []int{count}, Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // Vector returns count blocks of block elements of t; the blocks begin stride elements apart.
 func Vector(count, block, stride int, t *Type) (*Type, error) {
-	m := maker{what: CombinerVector}
+	m := maker{by: "vector"}
 	if t != nil && !fits(stride, cmp.Or(t.Extent(), 1)) {
 		m.fail("a stride of %d elements", stride)
 	} else if t != nil {
@@ -155,45 +123,43 @@ func Vector(count, block, stride int, t *Type) (*Type, error) {
 	} else {
 		m.add(0, nil, 0, 0, 0)
 	}
-	return m.finish(Envelope{Ints: []int{count, block, stride}, Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // Hvector is Vector with a stride in bytes.
 func Hvector(count, block, stride int, t *Type) (*Type, error) {
-	m := maker{what: CombinerHvector}
+	m := maker{by: "hvector"}
 	m.add(0, t, block, count, stride)
-	return m.finish(Envelope{Ints: []int{count, block}, Bytes: []int{stride}, Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // Indexed returns blocks of blocks[i] elements of t at displacements[i], which counts elements.
 func Indexed(blocks, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: CombinerIndexed}
+	m := maker{by: "indexed"}
 	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, true, t)
-	return m.finish(Envelope{Ints: append(append([]int{len(blocks)}, blocks...), displacements...), Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // Hindexed is Indexed with displacements in bytes.
 func Hindexed(blocks, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: CombinerHindexed}
+	m := maker{by: "hindexed"}
 	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, false, t)
-	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // IndexedBlock is Indexed with blocks of one length.
 func IndexedBlock(block int, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: CombinerIndexedBlock}
+	m := maker{by: "indexed block"}
 	m.indexed(len(displacements), func(int) int { return block }, displacements, true, t)
-	return m.finish(Envelope{Ints: append([]int{len(displacements), block}, displacements...), Types: []*Type{t}})
+	return m.finish(t)
 }
 
 // HindexedBlock is Hindexed with blocks of one length.
 func HindexedBlock(block int, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: CombinerHindexedBlock}
+	m := maker{by: "hindexed block"}
 	m.indexed(len(displacements), func(int) int { return block }, displacements, false, t)
-	return m.finish(Envelope{Ints: []int{len(displacements), block}, Bytes: clone(displacements), Types: []*Type{t}})
+	return m.finish(t)
 }
-
-func clone(x []int) []int { return append([]int(nil), x...) }
 
 // indexed adds n blocks of block(i) elements of t at displacements, which count elements or bytes.
 func (m *maker) indexed(n int, block func(int) int, displacements []int, elements bool, t *Type) {
@@ -224,7 +190,7 @@ func (m *maker) indexed(n int, block func(int) int, displacements []int, element
 // Struct returns blocks of blocks[i] elements of types[i] at displacements[i] in bytes. Its extent is rounded up to the
 // alignment, as a compiler does, unless one of the types is Resized.
 func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
-	m := maker{what: CombinerStruct}
+	m := maker{by: byStruct}
 	if len(blocks) != len(displacements) || len(blocks) != len(types) {
 		m.fail("%d blocks, %d displacements, %d datatypes", len(blocks), len(displacements), len(types))
 	} else {
@@ -237,7 +203,7 @@ func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
 			m.ub += m.align - over
 		}
 	}
-	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: append([]*Type(nil), types...)})
+	return m.finish(slices.Clone(types)...)
 }
 
 // Resized returns t with a lower bound and an extent, in bytes.
@@ -247,6 +213,6 @@ func Resized(t *Type, lower, extent int) (*Type, error) {
 	}
 	x := *t
 	x.name, x.lb, x.ub, x.forced = "", lower, lower+extent, true
-	x.made = Envelope{Combiner: CombinerResized, Bytes: []int{lower, extent}, Types: []*Type{t}}
+	x.made = made{"resized", []*Type{t}}
 	return &x, nil
 }

@@ -173,7 +173,7 @@ func TestAgainstModel(t *testing.T) {
 			t.Skip("large")
 		}
 		if x.Size() != size || x.Elements() != len(m.kinds) || x.Extent() != m.ub-m.lb || size > 0 && x.Lower() != m.lb {
-			t.Fatalf("%+v: size %d, want %d; %d elements, want %d; from %d to %d, want %d to %d", x.Envelope(), x.Size(), size, x.Elements(), len(m.kinds), x.lb, x.ub, m.lb, m.ub)
+			t.Fatalf("%v: size %d, want %d; %d elements, want %d; from %d to %d, want %d to %d", x, x.Size(), size, x.Elements(), len(m.kinds), x.lb, x.ub, m.lb, m.ub)
 		}
 		if a, n := x.True(); size > 0 && (a != low || n != high-low) {
 			t.Fatalf("data from %d on, %d bytes; want %d, %d", a, n, low, high-low)
@@ -357,7 +357,7 @@ func TestOfGo(t *testing.T) {
 // TestRefused: what cannot be made is an error, whatever the numbers.
 func TestRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		wild := rapid.OneOf(rapid.IntRange(-3, 3), rapid.SampledFrom([]int{math.MaxInt, math.MinInt, Most, -Most, Most + 1, 1 << 40, -1 << 40}))
+		wild := rapid.OneOf(rapid.IntRange(-3, 3), rapid.SampledFrom([]int{math.MaxInt, math.MinInt, MaxBytes, -MaxBytes, MaxBytes + 1, 1 << 40, -1 << 40}))
 		of := Of(Float64)
 		for range rapid.IntRange(1, 3).Draw(t, "depth") {
 			var err error
@@ -385,7 +385,7 @@ func TestRefused(t *testing.T) {
 			}
 			low, extent := of.True()
 			for _, n := range []int{of.Size(), of.Extent(), low, extent} {
-				if n > 2*Most || n < -2*Most {
+				if n > 2*MaxBytes || n < -2*MaxBytes {
 					t.Fatalf("%v reaches %d bytes far", of, n)
 				}
 			}

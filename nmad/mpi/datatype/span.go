@@ -1,7 +1,7 @@
 package datatype
 
 // Span returns the lowest displacement of the data of count elements of t, and how many bytes the data takes with the
-// gaps inside. false: these are more than Most, or count is negative.
+// gaps inside. It reports false if these are more than MaxBytes, or count is negative.
 func Span(count int, t *Type) (low, size int, ok bool) {
 	if count < 0 {
 		return 0, 0, false
@@ -14,7 +14,7 @@ func Span(count int, t *Type) (low, size int, ok bool) {
 	}
 	far := (count - 1) * t.Extent()
 	low, size = t.root.low+min(0, far), t.root.high-t.root.low+max(far, -far)
-	return low, size, size <= Most
+	return low, size, size <= MaxBytes
 }
 
 // Flat reports whether the data of count elements of t lies in its order and without gaps.
@@ -56,11 +56,11 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 // Element returns the Type of which t has several elements: a pair of a struct, or else a basic element; nil: t has
 // elements of several kinds.
 func (t *Type) Element() *Type {
-	for x := t; ; x = x.made.Types[0] {
-		if _, _, ok := x.Pair(); ok && x.made.Combiner == CombinerStruct {
+	for x := t; ; x = x.made.of[0] {
+		if _, _, ok := x.Pair(); ok && x.made.by == byStruct {
 			return x
 		}
-		if len(x.made.Types) != 1 {
+		if len(x.made.of) != 1 {
 			break
 		}
 	}

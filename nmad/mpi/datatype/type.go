@@ -12,7 +12,7 @@ var ErrType = errors.New("no such datatype")
 // Type is a list of basic elements, each at a displacement from the address of a buffer, in bytes.
 type Type struct {
 	name    string
-	made    Envelope
+	made    made
 	root    *typeNode // nil: there are no elements
 	lb, ub  int       // lower and upper bound: the next element of the Type begins ub - lb bytes further on
 	forced  bool      // Resized has set the bounds
@@ -64,7 +64,7 @@ func (t *Type) String() string {
 	if t.name != "" {
 		return t.name
 	}
-	return fmt.Sprintf("%v of %d elements in %d bytes", t.made.Combiner, t.Elements(), t.Extent())
+	return fmt.Sprintf("%s of %d elements in %d bytes", t.made.by, t.Elements(), t.Extent())
 }
 
 // Named returns the same Type with a name.
@@ -80,7 +80,7 @@ func Of(k Kind) *Type { return &basic[k] }
 var basic = func() (all [kinds]Type) {
 	for k := range all {
 		k := Kind(k)
-		if all[k] = (Type{name: k.String(), made: Envelope{Combiner: CombinerNamed}, ub: k.Size(), align: 1, uniform: k}); k != None {
+		if all[k] = (Type{name: k.String(), ub: k.Size(), align: 1, uniform: k}); k != None {
 			all[k].align = k.align()
 			all[k].root = leaf(k, k.Size(), 1)
 		}
@@ -125,10 +125,10 @@ func leaf(k Kind, wire, n int) *typeNode {
 	return &typeNode{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
 }
 
-// Most is how many bytes a Type, and a message, may have, and how far its displacements may reach.
-const Most = math.MaxInt / 4
+// MaxBytes is how many bytes a Type, and a message, may have, and how far its displacements may reach.
+const MaxBytes = math.MaxInt / 4
 
-// fits reports whether the product of two numbers is between -Most and Most.
+// fits reports whether the product of two numbers is between -MaxBytes and MaxBytes.
 func fits(a, b int) bool {
 	if a < 0 {
 		a = -a
@@ -136,7 +136,7 @@ func fits(a, b int) bool {
 	if b < 0 {
 		b = -b
 	}
-	return a >= 0 && b >= 0 && (a == 0 || b <= Most/a)
+	return a >= 0 && b >= 0 && (a == 0 || b <= MaxBytes/a)
 }
 
 // repeat returns the node of count nodes n, each stride bytes behind the one before; nil: there is none. The caller has

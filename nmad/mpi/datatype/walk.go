@@ -27,13 +27,13 @@ func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	return true
 }
 
-// elements calls yield for the elements of a node, in runs of successive elements of one kind. If yield returns false
-// it stops, and returns false.
-func (n *typeNode) elements(at int, yield func(k Kind, at, count int) bool) bool {
-	return n.leaves(at, func(l *typeNode, at int) bool { return yield(l.kind, at, l.basics) })
+// elements calls yield for the elements of a node, in runs of successive elements of one kind, until yield returns
+// false.
+func (n *typeNode) elements(at int, yield func(k Kind, at, count int) bool) {
+	n.leaves(at, func(l *typeNode, at int) bool { return yield(l.kind, at, l.basics) })
 }
 
-// leaves calls yield for the leaves of a node, as elements does.
+// leaves calls yield for the leaves of a node. If yield returns false it stops, and returns false.
 func (n *typeNode) leaves(at int, yield func(l *typeNode, at int) bool) bool {
 	switch {
 	case n == nil:

@@ -60,7 +60,7 @@ static void give(int turn)
 	}
 }
 
-// examine says whether the result is right.
+// examine returns whether the result is right.
 static void examine(int turn)
 {
 	int n = size / (int)sizeof(double);

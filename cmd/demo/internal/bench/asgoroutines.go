@@ -36,7 +36,7 @@ func (t *threadTeam) Wait() {
 	}
 }
 
-// workers is how many the pool has.
+// workers is the number of threads of the pool.
 const workers = 64
 
 // pool: workers take n jobs from a channel and add them up under a mutex.

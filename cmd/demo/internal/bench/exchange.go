@@ -39,7 +39,7 @@ func (e *exchange) at(name string) string {
 	return ""
 }
 
-// alike reports whether the same processes can do what both do.
+// alike reports whether the same processes can measure both sides.
 func (e *exchange) alike(o *exchange) bool {
 	return e.flags == o.flags && e.env == o.env && e.iters == o.iters && e.oneCPU == o.oneCPU && e.others == o.others
 }
@@ -52,7 +52,7 @@ func (e *exchange) arguments(sizes []int, n int) []string {
 	return append([]string{"pingpong", "--iters", strconv.Itoa(n), "--sizes", strings.Join(list, ",")}, strings.Fields(e.flags)...)
 }
 
-// program is what runs it: this one, or one that calls from C.
+// program is the program that exchanges the messages: this one, or one that calls from C.
 func (e *exchange) program(ctx context.Context) (string, error) {
 	if e.at("caller") == "--caller c" {
 		return fromc.Build(ctx, "github.com/pm2-go/pm2/cmd/demo")
@@ -93,7 +93,7 @@ func (e *exchange) command(ctx context.Context, format string, sizes []int, cpus
 	}, nil
 }
 
-// result is what a run says of one size.
+// result is what a run has printed for one size.
 type result struct {
 	Size   int     `json:"size"`
 	Median float64 `json:"median_ns"`
@@ -190,7 +190,7 @@ func (e *exchange) crowd(ctx context.Context, sizes []int, cpus []int) (stop fun
 	return end, nil
 }
 
-// of is what a run means for the row.
+// of returns the sample of the row that a run makes.
 func (e *exchange) of(run map[int]sample) sample {
 	a := run[e.sizes[0]]
 	if len(e.sizes) == 1 {

@@ -50,7 +50,7 @@ func groupFib(n int) int {
 	return x + y
 }
 
-// fib is what they have to find.
+// fib is the result that the programs have to find.
 func fib(n int) int {
 	a, b := 0, 1
 	for range n {

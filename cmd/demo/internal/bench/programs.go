@@ -92,10 +92,10 @@ func warm(w *watch, run func() error) error {
 	return w.timed(1, 1, func(int) error { return run() })
 }
 
-// itself is for a program that times a part of itself.
+// itself is the timing of a program that times a part of itself.
 func itself(_ *watch, run func() error) error { return run() }
 
-// second is for one that times a part of itself, and the second time counts.
+// second is the timing of a program that times a part of itself: it runs twice, and the second run counts.
 func second(_ *watch, run func() error) error {
 	if err := run(); err != nil {
 		return err

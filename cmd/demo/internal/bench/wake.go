@@ -20,8 +20,8 @@ func wakeRows() []Experiment {
 	}}
 }
 
-// lost is after how long what has not happened is lost rather than late: on a machine in use a process may have no
-// processor for seconds.
+// lost is the time after which an event that has not happened is lost rather than late: on a machine in use a process
+// may have no processor for seconds.
 const lost = time.Minute
 
 // wakeOurs measures from the release of a semaphore on one VP to the return of Acquire on the other, which slept. The

@@ -23,7 +23,7 @@ func Follows() (bool, error) {
 	return c.Rank > 0, err
 }
 
-// place is where a rank of such a job is. Rank 1 tells rank 0.
+// place is where a rank is, in a job of a process manager. Rank 1 sends its place to rank 0.
 type place struct {
 	Addr   string `json:"addr"`   // of its host, for the other rank
 	Kernel string `json:"kernel"` // which one runs it

@@ -42,12 +42,12 @@ type Order struct {
 	Class   string `json:"class,omitempty"`   // and its size
 }
 
-// answer is what rank 1 says afterwards.
+// answer is rank 1's answer to an order, when it has carried the order out.
 type answer struct {
 	Failure string `json:"failure"`
 }
 
-// errand is what a process that this one starts must know at once.
+// errand is what a process must know at once that this one starts.
 type errand struct {
 	CPUs  [2]int `json:"cpus"` // of the first and of the second half of the ranks
 	Bind  bool   `json:"bind"`
@@ -211,7 +211,7 @@ func (p *Pair) blame(err error) error {
 	return err
 }
 
-// Close ends rank 1 and waits for that.
+// Close ends rank 1, and waits until it has ended.
 func (p *Pair) Close() error {
 	var err error
 	for rank := 1; rank < p.ctl.Size(); rank++ {
@@ -237,7 +237,7 @@ func (p *Pair) Close() error {
 	return err
 }
 
-// IsRank1 says whether this process was started by Start, or by Many.
+// IsRank1 reports whether this process was started by Start, or by Many.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
 // kill ends rank 1, in a job of a process manager the whole job.

@@ -80,8 +80,8 @@ func TestCurvesRefused(t *testing.T) {
 	}
 }
 
-// TestKey: a legend of several curves has each name once and stands right of all panels, also if these have different curves, of
-// which those of one name have one colour.
+// TestKey: a legend of several curves has each name once and stands right of all panels, also if these have different
+// curves, of which those of one name have one colour.
 func TestKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key.svg")
 	f, err := Claim(path)

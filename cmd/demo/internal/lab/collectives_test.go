@@ -4,9 +4,11 @@ import (
 	"testing"
 )
 
-// TestCollectiveRow: a row is of the rank that overlaps less, and the CPU time of a peer's operation is what both of its variants are measured by.
+// TestCollectiveRow: a row is of the rank that overlaps less, and the CPU time of a peer's operation is what both of
+// its variants are measured by.
 func TestCollectiveRow(t *testing.T) {
-	// Alone, computation, total, wait, total and wait with MPI_Test, CPU time of the long computation, of it and the operation, last wait.
+	// Alone, computation, total, wait, total and wait with MPI_Test, CPU time of the long computation, of it and the
+	// operation, last wait.
 	lines := [][]float64{
 		{100, 100, 200, 100, 125, 1, 150, 175, 2},
 		{100, 100, 160, 60, 125, 1, 150, 250, 2},

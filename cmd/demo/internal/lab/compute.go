@@ -23,7 +23,7 @@ type computation struct {
 	cpu     float64  // ns that the process used in the last run, until its first thread was through
 }
 
-// newComputation has as many batches as that, at most class S.
+// newComputation makes a computation of that many batches, at most those of class S.
 func newComputation(batches int) *computation {
 	return &computation{batches: min(max(batches, 1), ep.Batches(ep.ClassS))}
 }

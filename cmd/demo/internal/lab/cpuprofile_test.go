@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// TestTimeOf: a sample counts once for each pattern that a function of its stack matches, packed or not, and what is no profile is an error.
+// TestTimeOf: a sample counts once for each pattern that a function of its stack matches, packed or not, and what is no
+// profile is an error.
 func TestTimeOf(t *testing.T) {
 	text := []byte{
 		profileString<<3 | 2, 0,

@@ -125,10 +125,10 @@ const hopeless = 50 * time.Millisecond
 // crowdRound is one round: by number of threads. What is missing was hopeless.
 type crowdRound map[int]crowdSample
 
-// iters are those of one number of threads in one round.
+// iters are the iterations of one number of threads in one round.
 func (cr *crowd) iters(o Options) int { return max(o.Iters/max(cr.share, 1), 1) }
 
-// run measures, prints and draws it.
+// run measures the crowd, prints its rows and draws them.
 func (cr *crowd) run(ctx context.Context, o Options, s *Sink) error {
 	return runCrowds(ctx, o, s, "", cr)
 }
@@ -192,7 +192,7 @@ func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*cr
 // places are the CPUs of the two processes, for a command line.
 func places(pair *duo.Pair) string { return fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1]) }
 
-// measure measures and prints it.
+// measure measures the crowd and prints its rows.
 func (cr *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (names []string, all []CrowdRow, err error) {
 	entrants, names := cr.entrants(ctx, o, s, pair, p)
 	of, probes, err := takeTurns(ctx, o, s, entrants)

@@ -116,7 +116,7 @@ func runMemoryLimits(ctx context.Context, o Options, s *Sink) error {
 // limitsOther is rank 1's part: Alloc is collective, and ends alike at both.
 func limitsOther(w *duo.World, o *duo.Order) error { return new(LimitRow).find(w, o) }
 
-// find allocates until that is refused; both processes do the same.
+// find allocates memory until an allocation is refused. Both processes call it.
 func (r *LimitRow) find(w *duo.World, o *duo.Order) error {
 	world, err := rma.Open(w.Session)
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *LimitRow) segments(w *duo.World, world *rma.World, ds []*rma.Domain) er
 	return nil
 }
 
-// regions makes regions until that is refused, at most so many.
+// regions makes regions until one is refused, at most so many.
 func (r *LimitRow) regions(world *rma.World, most int) error {
 	before := descriptors()
 	var all []*rma.Region

@@ -108,7 +108,7 @@ func runNASKernels(ctx context.Context, o Options, s *Sink) error {
 	})
 }
 
-// round measures once: rank 0's part. Rank 1 does the same.
+// round measures the case once. Rank 0 calls it, and has rank 1 carry out the same order.
 func (k *kernelCase) round(ctx context.Context, p *duo.Pair, shares int) (pairs []kernelPair, err error) {
 	mine, theirs := setups(p, duo.Setup{Driver: "shm", Plain: k.goroutines})
 	o := duo.Order{Kind: kindKernel, Setup: theirs, Iters: shares, Count: k.turn, Kernel: k.kernel, Class: k.class}

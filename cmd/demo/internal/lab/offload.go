@@ -25,7 +25,7 @@ import (
 var offloading = Experiment{
 	Name:      "E11",
 	Lasts:     3 * time.Second,
-	Title:     "isend of 32 KiB, 10 us of computation, wait: the submission done by whom",
+	Title:     "isend of 32 KiB, 10 us of computation, wait: which thread submits",
 	Paper:     "TBD09 fig. 9; TD09 section IV.B",
 	Published: "offloaded by tasklet +2 us, by idle core +400 ns",
 	Iters:     300,

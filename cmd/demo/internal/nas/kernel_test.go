@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// inTurns takes two runs of a kernel through their steps in turns, each step twice from where the run stood: neither sees the other one.
+// inTurns takes two runs of a kernel through their steps in turns, each step twice from where the run stood: neither
+// sees the other one.
 func inTurns(c *mpi.Comm, kernel, class string) error {
 	k, err := New(c, kernel, class)
 	if err != nil {
@@ -72,9 +73,9 @@ func inTurns(c *mpi.Comm, kernel, class string) error {
 	return nil
 }
 
-// TestKernels: the results are as published, on one process and on several, also of two runs in turns. Each batch of EP is computed alike
-// whichever rank has it: more ranks than two are for kernels that share out more than that. On one and on eight processes, and class W,
-// and A, with -long.
+// TestKernels: the results are as published, on one process and on several, also of two runs in turns. Each batch of EP
+// is computed alike whichever rank has it: more ranks than two are for kernels that share out more than that. On one
+// and on eight processes, and class W, and A, with -long.
 func TestKernels(t *testing.T) {
 	classes := Classes[:1]
 	if effort.Long() {

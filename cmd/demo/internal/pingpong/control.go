@@ -11,7 +11,7 @@ import (
 // What rank 0 tells rank 1 between rows, in 8 bytes: the number of the row that comes next, or that there is none.
 const noMoreRows = ^uint64(0)
 
-// announce tells rank 1 which row comes. For threads.
+// announce tells rank 1 which row comes. Only a thread may call it.
 func announce(w Wire, row uint64) error {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], row)
@@ -21,7 +21,8 @@ func announce(w Wire, row uint64) error {
 	return nil
 }
 
-// awaitRow waits for that. more is false if there is no row. For threads.
+// awaitRow waits until rank 0 announces a row, and returns its number. more is false if no row follows. Only a thread may
+// call it.
 func awaitRow(w Wire, rows int) (row int, more bool, err error) {
 	var word [8]byte
 	n, err := w.Recv(tag(0, tagControl), word[:])
@@ -38,7 +39,8 @@ func awaitRow(w Wire, rows int) (row int, more bool, err error) {
 	return int(next), true, nil
 }
 
-// inThreads runs play for each pair in a thread of its own, waits for all, and returns the first error. For threads.
+// inThreads runs play for each pair in a thread of its own, waits for all, and returns the first error. Only a
+// thread may call it.
 func inThreads(pairs int, play func(pair int) error) error {
 	threads := make([]marcel.Thread, pairs)
 	errs := make([]error, pairs)
@@ -58,7 +60,7 @@ func inThreads(pairs int, play func(pair int) error) error {
 	return first
 }
 
-// leadRow runs rank 0's side of a row. For threads.
+// leadRow runs rank 0's side of a row. Only a thread may call it.
 func leadRow(g *nmad.Gate, o *Options, row int, t *tally, overhead int64) error {
 	bytes := o.Sizes[row]
 	if err := announce(g, uint64(row)); err != nil {
@@ -73,7 +75,7 @@ func leadRow(g *nmad.Gate, o *Options, row int, t *tally, overhead int64) error 
 	})
 }
 
-// followRows runs rank 1's side of all rows. For threads.
+// followRows runs rank 1's side of all rows. Only a thread may call it.
 func followRows(g *nmad.Gate, o *Options) error {
 	for {
 		row, more, err := awaitRow(g, len(o.Sizes))

@@ -29,7 +29,7 @@ type errand struct {
 
 func (e *errand) place() place { return place{cpu: e.CPU, apart: e.Apart, shared: e.Shared} }
 
-// IsRank1 says whether this process was started by Run as its second process.
+// IsRank1 reports whether Run has started this process as its second one.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
 // The launcher has the kernel kill its children when it dies itself. Ours would rather be told, so that it can say why

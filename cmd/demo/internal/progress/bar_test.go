@@ -35,7 +35,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// screen is a terminal as far as the bar needs one: newline, carriage return, cursor up, clear, and lines that are full.
+// screen is a terminal as far as the bar needs one: newline, carriage return, cursor up, clear, and lines that are
+// full.
 type screen struct {
 	mu       sync.Mutex
 	lines    []string

@@ -164,8 +164,8 @@ func (long) BriefHead() string {
 func (long) BriefLine() string   { return strings.Repeat("column  ", 15) + "end" }
 func (r long) BriefNote() string { return "condition " + r.Name }
 
-// TestColumns: no line of a table is longer than Columns unless it is wide; nothing of it is lost, and a note stands above the
-// rows that share it.
+// TestColumns: no line of a table is longer than Columns unless it is wide; nothing of it is lost, and a note stands
+// above the rows that share it.
 func TestColumns(t *testing.T) {
 	r := sample()
 	r.Rows = []Row{long{row{Name: "1"}}, long{row{Name: "1"}}, long{row{Name: "2"}}}

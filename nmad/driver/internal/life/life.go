@@ -47,8 +47,8 @@ func (l *Life) Begin(as Caller) error {
 	return nil
 }
 
-// End notes that this side closes the link. False: it was closed before. Callers that are inside go on until
-// Drain.
+// End notes that this side closes the link. It returns false if it was closed before. Callers that are inside go on
+// until Drain.
 func (l *Life) End() bool { return l.State.Or(Closed)&Closed == 0 }
 
 // Drain makes all later calls of Enter fail, and has the link freed once no caller is inside. It does not wait.

@@ -7,22 +7,29 @@ import (
 	"net"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Listen opens the endpoint of a process that listens with ln, which it owns from here on, and that others reach at
-// addr.
-func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.Endpoint {
+// Open opens the network in this process.
+func (n Network) Open(c driver.Config) (driver.Endpoint, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("%s: open: %w", n.Name, err)
+	}
+	ln, addr, err := n.Listen(n.Name, c)
+	if err != nil {
+		return nil, err
+	}
 	e := &endpoint{net: n}
-	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
+	e.Endpoint = listener.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
 	e.halves.waiting = map[linkID]*half{}
 	e.Listen(ln, addr, e.receive)
-	return e
+	return e, nil
 }
 
 // endpoint is a network opened in this process.
 type endpoint struct {
-	meet.Endpoint
+	listener.Endpoint
 	net    Network
 	halves halves
 }
@@ -71,7 +78,7 @@ func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, e
 	defer s.close()
 	var first *half
 	var track int
-	peer, err := meet.Listener(conn, e.Me(), v, func(peer *meet.Peer) (err error) {
+	peer, err := meet.Listener(conn, e.Me(), v.Proved, func(peer *meet.Peer) (err error) {
 		switch track = int(peer.Track); track {
 		case trackSmall:
 			first, err = e.halves.expect(peer)

@@ -52,7 +52,7 @@ func (hs *halves) claim(peer *meet.Peer) (*half, error) {
 	return h, nil
 }
 
-// forget gives up on the second connection. False: it was claimed already, and comes through the channel.
+// forget gives up on the second connection. It returns false if that was claimed already: it comes through the channel.
 func (hs *halves) forget(h *half) bool {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -71,13 +71,13 @@ func (hs *halves) await(h *half, done <-chan struct{}) (fd int, err error) {
 	select {
 	case fd = <-h.second:
 	case <-late:
-		if hs.forget(h) {
-			return -1, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
-		}
-		fd = <-h.second
+		err = fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
 	case <-done:
+		err = driver.ErrClosed
+	}
+	if err != nil {
 		if hs.forget(h) {
-			return -1, driver.ErrClosed
+			return -1, err
 		}
 		fd = <-h.second
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/listener"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
@@ -31,17 +32,16 @@ func open(t *testing.T, c driver.Config) *endpoint { return openBody(t, c, stand
 
 func openBody(t *testing.T, c driver.Config, body int) *endpoint {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ep, err := Network{
+		Name: "plain", Hint: "is it there?", MaxBody: body, WakeBytes: testWakeBytes,
+		Listen: listener.TCP, Check: func(string) error { return nil },
+		Take: func(c Conn) (int, error) { return raw.Take(c) },
+	}.Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ep := Network{
-		Name: "plain", Hint: "is it there?", MaxBody: body, WakeBytes: testWakeBytes,
-		Check: func(string) error { return nil },
-		Take:  func(c Conn) (int, error) { return raw.Take(c) },
-	}.Listen(c, ln, ln.Addr().String()).(*endpoint)
 	t.Cleanup(func() { _ = ep.Close() })
-	return ep
+	return ep.(*endpoint)
 }
 
 // dialRaw authenticates a bare connection as one track of a link of rank 1.

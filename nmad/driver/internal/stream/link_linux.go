@@ -218,7 +218,7 @@ func (l *link) Disarm() {
 	}
 }
 
-// changeMark raises or lowers the mark for a sleeper. False: the link is closed.
+// changeMark raises or lowers the mark for a sleeper. It returns false if the link is closed.
 func (l *link) changeMark(change func(*lowWater, int)) bool {
 	if !l.Enter(life.Arm) {
 		return false
@@ -228,8 +228,8 @@ func (l *link) changeMark(change func(*lowWater, int)) bool {
 	return true
 }
 
-// interest sets the events for which the epoll set waits at a socket; with 0 the socket leaves the set. False: the
-// link is closed.
+// interest sets the events for which the epoll set waits at a socket; with 0 the socket leaves the set. It returns
+// false if the link is closed.
 func (l *link) interest(track int, events uint32) bool {
 	if l.armed[track] == events {
 		return true

@@ -20,6 +20,8 @@ type Network struct {
 	MaxBody   int    // the largest body on the small track, in bytes
 	WakeBytes int    // the kernel wakes the sleeper when so many bytes of a long message are there; 0: for each segment
 
+	// Listen listens where the configuration says: listener.TCP or listener.Abstract.
+	Listen func(name string, c driver.Config) (ln net.Listener, addr string, err error)
 	// Check says what is wrong with an address of a peer; nil: nothing.
 	Check func(addr string) error
 	// Admit sees a fresh connection, on either side, before anything is said on it, and may turn it away. nil: every

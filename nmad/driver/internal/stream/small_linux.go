@@ -113,7 +113,7 @@ func (s *smallSend) put(h *driver.Header, body []byte, parts [][]byte) {
 	s.end += driver.Gather(s.buf[s.end:], parts)
 }
 
-// flush gives the kernel the rest. True: nothing is left.
+// flush gives the kernel the rest, and reports whether nothing is left.
 func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
 	if s.at == s.end {
 		return true, 0

@@ -57,10 +57,10 @@ func TestWrongAnswer(t *testing.T) {
 			both.Wait()
 			var why *nmad.PeerError
 			if err := errs[1]; !errors.Is(err, nmad.ErrProtocol) || !errors.As(err, &why) || why.Rank != 0 {
-				t.Errorf("Open of the dialler: %v, want that rank 0 broke the protocol", err)
+				t.Errorf("Open of the dialer: %v, want that rank 0 broke the protocol", err)
 			}
 			if errs[0] == nil {
-				t.Error("the listener has opened its session, and the dialler has none")
+				t.Error("the listener has opened its session, and the dialer has none")
 			}
 			for _, p := range proxies {
 				_ = p.Close()

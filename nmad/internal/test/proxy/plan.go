@@ -42,7 +42,7 @@ type Spoil struct {
 // went on: so edits do not move each other.
 type Edit struct {
 	Kind string // see Edits in the package's documentation
-	Down bool   // in what the listener sends; else in what the dialler sends
+	Down bool   // in what the listener sends; else in what the dialer sends
 
 	// The first byte: the At-th of all, or the one that many bytes behind the beginning of the Packet-th packet. Both
 	// count from 1 on.

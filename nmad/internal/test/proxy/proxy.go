@@ -92,7 +92,7 @@ func network(addr string) string {
 // Addr is where it listens.
 func (p *Proxy) Addr() string { return p.ln.Addr().String() }
 
-// Moved says how many bytes have gone on from the diallers, and how many to them.
+// Moved says how many bytes have gone on from the dialers, and how many to them.
 func (p *Proxy) Moved() (up, down uint64) { return p.up.Load(), p.down.Load() }
 
 // Log tells what the proxy has altered until now, in the order in which it began.
@@ -212,7 +212,7 @@ type relay struct {
 	number int
 
 	mu      sync.Mutex
-	ends    [2]net.Conn // of the dialler, of the target; nil: not yet
+	ends    [2]net.Conn // of the dialer, of the target; nil: not yet
 	severed bool
 
 	over    chan struct{} // closed when it has ended

@@ -90,7 +90,7 @@ func edited(t *testing.T, plan string, stream []byte, size int) (out []byte, log
 	return e.out, log
 }
 
-// packets is what a dialler says over tcp: its hello, a proof, and packets of kind 1 and 2, in turn, of which the first
+// packets is what a dialer says over tcp: its hello, a proof, and packets of kind 1 and 2, in turn, of which the first
 // kind has bodies.
 func packets(bodies ...string) []byte {
 	hello := make([]byte, driverAt)
@@ -256,7 +256,7 @@ func TestTorn(t *testing.T) {
 				t.Errorf("%q came, want %q", got, want)
 			}
 			if _, err := a.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) && what != "last" && what != "quiet" {
-				t.Errorf("the dialler reads: %v", err)
+				t.Errorf("the dialer reads: %v", err)
 			}
 			log := p.Log()
 			if len(log) == 0 || log[len(log)-1].What != what {

@@ -130,7 +130,7 @@ func (r *relay) spoil(frame []byte, fds []int) {
 				at, where := uint64(d.IntN(int(size/8))), "segment"
 				switch d.IntN(8) {
 				case 0, 1, 2:
-					at, where = uint64(d.IntN(int(words/8)+spoilFlags/8)), "words of the dialler"
+					at, where = uint64(d.IntN(int(words/8)+spoilFlags/8)), "words of the dialer"
 				case 3, 4, 5:
 					at, where = second/8+uint64(d.IntN(int(words/8))), "words of the listener"
 				case 6:

@@ -51,7 +51,7 @@ func (t *tracker) run(n int) int {
 
 // chunk says how many bytes to read at most where there is room for n. On the way of descriptors not beyond the place:
 // they belong to the first byte of a frame, and a read of the byte before it would take them away. The frame with the
-// segment is the first one of the dialler, and comes whole.
+// segment is the first one of the dialer, and comes whole.
 func (t *tracker) chunk(n int, up bool) int {
 	switch {
 	case t.proven && !t.framed:

@@ -1,5 +1,5 @@
-/* The memory that C and Go share: a call into Go, and what Go keeps up to date for C. call_unsafe.go has the same layouts,
- * which layout_test.go compares. */
+/* The memory that C and Go share: a call into Go, and what Go keeps up to date for C. call_unsafe.go has the same
+ * layouts, which layout_test.go compares. */
 
 #ifndef PM2_CALL_H
 #define PM2_CALL_H

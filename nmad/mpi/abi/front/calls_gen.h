@@ -1,4 +1,4 @@
-/* Made of table.txt by go generate; do not edit. */
+/* Code generated from table.txt by go generate; DO NOT EDIT. */
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set) CROSS(0, 0, WORD(0, logical_size) WORD(1, logical_true) WORD(2, logical_false) WORD(3, is_set))
 WEAK(Abi_get_fortran_booleans)

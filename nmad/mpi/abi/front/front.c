@@ -2,7 +2,7 @@
  * This is the one file that is compiled; it includes the others:
  *
  *	front.c       ranks, sizes, statuses, the numbers of handles
- *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND and RECV
+ *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND, RECV and IRECV
  *	moves.h       a short message under the lock of its gate
  *	slips.h       the receives that MPI_Irecv has begun
  *	lane.h        the layout of Go's memory that these two read and write
@@ -55,8 +55,8 @@ static inline int cross(struct pm2_call *c)
 	return __builtin_expect(code != MPI_SUCCESS, 0) ? call_handler(c, code) : code;
 }
 
-/* CROSS is the body of a function that only crosses: number and is_wide go into pm2_call, words sets the arguments, each by
- * WORD. The other words stay undefined: to clear them would take a tenth of a crossing. */
+/* CROSS is the body of a function that only crosses: number and is_wide go into pm2_call, words sets the
+ * arguments, each by WORD. The other words stay undefined: to clear them would take a tenth of a crossing. */
 #define CROSS(number, is_wide, words) \
 	{ \
 		struct pm2_call c; \
@@ -78,9 +78,9 @@ static inline int cross(struct pm2_call *c)
 /* number is the value of a handle. */
 #define NUMBER(handle) ((uintptr_t)(void *)(handle))
 
-/* known says whether C knows a communicator, and copies its entry. Go may replace the entry meanwhile (cachedComm.publish):
- * it sets handle to 0, writes the rest, and sets handle to that of another communicator. Handles are never used again, so if
- * handle is the same before and after the copy, the copy belongs to it. */
+/* known reports whether C knows a communicator, and copies its entry. Go may replace the entry meanwhile
+ * (cachedComm.publish): it sets handle to 0, writes the rest, and sets handle to that of another communicator.
+ * Handles are never used again, so if handle is the same before and after the copy, the copy belongs to it. */
 static int known(MPI_Comm comm, struct pm2_comm *found)
 {
 	uintptr_t handle = NUMBER(comm);
@@ -171,8 +171,8 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 	return MPI_SUCCESS;
 }
 
-/* MPI_internal of a status holds the bytes of the message in its first two ints, and in the third whether the request was
- * cancelled (cStatus in call_unsafe.go). */
+/* MPI_internal of a status holds the bytes of the message in its first two ints, and in the third whether the
+ * request was cancelled (cStatus in call_unsafe.go). */
 static MPI_Count bytes_of(const MPI_Status *status)
 {
 	MPI_Count n;
@@ -180,7 +180,8 @@ static MPI_Count bytes_of(const MPI_Status *status)
 	return n;
 }
 
-/* size_of returns the bytes of an element of a predefined datatype with a handle from 0x200 to 0x23f; 0 for another one. */
+/* size_of returns the bytes of an element of a predefined datatype with a handle from 0x200 to 0x23f; 0 for
+ * another one. */
 static int size_of(MPI_Datatype datatype)
 {
 	static const unsigned char sizes[0x40] = {
@@ -199,8 +200,8 @@ static int size_of(MPI_Datatype datatype)
 	return 0;
 }
 
-/* fixed returns the bytes of an element of any predefined datatype that C knows; 0 for another one. From 0x240 on the handle
- * has the logarithm of the size in bits 3 to 5. */
+/* fixed returns the bytes of an element of any predefined datatype that C knows; 0 for another one. From 0x240 on
+ * the handle has the logarithm of the size in bits 3 to 5. */
 static int fixed(MPI_Datatype datatype)
 {
 	uintptr_t h = NUMBER(datatype);
@@ -211,50 +212,38 @@ static int fixed(MPI_Datatype datatype)
 	return size_of(datatype);
 }
 
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
-{
-	int n = fixed(datatype);
-	if (n == 0 || size == NULL)
-		return cross_Type_size(datatype, size);
-	*size = n;
-	return MPI_SUCCESS;
-}
+#define TYPE_SIZE(name, count_type) \
+	int PMPI_##name(MPI_Datatype datatype, count_type *size) \
+	{ \
+		int n = fixed(datatype); \
+		if (n == 0 || size == NULL) \
+			return cross_##name(datatype, size); \
+		*size = n; \
+		return MPI_SUCCESS; \
+	}
 
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-	int n = fixed(datatype);
-	if (n == 0 || size == NULL)
-		return cross_Type_size_c(datatype, size);
-	*size = n;
-	return MPI_SUCCESS;
-}
+TYPE_SIZE(Type_size, int)
+TYPE_SIZE(Type_size_c, MPI_Count)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
 	return PMPI_Type_size_c(datatype, size);
 }
 
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	int n = fixed(datatype);
-	MPI_Count bytes;
-	if (n == 0 || status == NULL || count == NULL)
-		return cross_Get_count(status, datatype, count);
-	bytes = bytes_of(status);
-	*count = bytes % n != 0 || bytes / n > INT32_MAX ? MPI_UNDEFINED : (int)(bytes / n);
-	return MPI_SUCCESS;
-}
+/* A count that count_type cannot hold becomes MPI_UNDEFINED. */
+#define GET_COUNT(name, count_type) \
+	int PMPI_##name(const MPI_Status *status, MPI_Datatype datatype, count_type *count) \
+	{ \
+		MPI_Count n = fixed(datatype), bytes; \
+		if (n == 0 || status == NULL || count == NULL) \
+			return cross_##name(status, datatype, count); \
+		bytes = bytes_of(status); \
+		*count = bytes % n != 0 || (count_type)(bytes / n) != bytes / n ? MPI_UNDEFINED : (count_type)(bytes / n); \
+		return MPI_SUCCESS; \
+	}
 
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	int n = fixed(datatype);
-	MPI_Count bytes;
-	if (n == 0 || status == NULL || count == NULL)
-		return cross_Get_count_c(status, datatype, count);
-	bytes = bytes_of(status);
-	*count = bytes % n != 0 ? MPI_UNDEFINED : bytes / n;
-	return MPI_SUCCESS;
-}
+GET_COUNT(Get_count, int)
+GET_COUNT(Get_count_c, MPI_Count)
 
 #define STATUS_FIELD(name, field) \
 	int PMPI_Status_get_##name(const MPI_Status *status, int *value) \
@@ -292,8 +281,8 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 	return MPI_SUCCESS;
 }
 
-/* handle_of returns the handle whose low 31 bits are a number, as Fortran has it; 0 if there is none. A predefined handle
- * is that number. */
+/* handle_of returns the handle whose low 31 bits are a number, as Fortran has it; 0 if there is none. A predefined
+ * handle is that number. */
 static uintptr_t handle_of(int number)
 {
 	struct pm2_call c = {.function = PM2_HANDLE_OF, .word = {number}};

@@ -1,5 +1,5 @@
-/* The layout of Go's lane.Lane and what belongs to it (nmad/internal/lane): where the state of a link in shared memory lies,
- * and that of the protocol over it. layout_test.go compares both. */
+/* The layout of Go's lane.Lane and what belongs to it (nmad/internal/lane): where the state of a link in shared
+ * memory lies, and that of the protocol over it. layout_test.go compares both. */
 
 #ifndef PM2_LANE_H
 #define PM2_LANE_H
@@ -14,8 +14,9 @@ struct pm2_ring {
 	uint64_t mask, size, shift, max_body;
 };
 
-/* Words of pm2_ring.at: the number of packets sent or received; the position in bodies; of a sender what it knows the peer to
- * have released, and whether a packet was refused; of a receiver what it has told the peer to have released. */
+/* Words of pm2_ring.at: the number of packets sent or received; the position in bodies; of a sender what it knows
+ * the peer to have released, and whether a packet was refused; of a receiver what it has told the peer to have
+ * released. */
 enum { AT, BYTES, FREE_CELLS, FREE_BYTES, REFUSED, TOLD_CELLS = FREE_CELLS, TOLD_BYTES = FREE_BYTES };
 
 /* pm2_lane is lane.Lane, which says what each word is. */

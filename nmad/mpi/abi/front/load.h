@@ -1,5 +1,5 @@
-/* libpm2_mpi.so, the library that has the engine, lies in the folder of this one. The first call that crosses loads it: until
- * then the process has no threads of Go's, and may fork. */
+/* libpm2_mpi.so, the library that has the engine, lies in the folder of this one. The first call that crosses
+ * loads it: until then the process has no threads of Go's, and may fork. */
 
 typedef int enter_function(struct pm2_call *, struct pm2_shared *);
 typedef void room_function(void);
@@ -13,8 +13,8 @@ static __attribute__((noreturn)) void cannot_load(const char *why)
 	exit(1);
 }
 
-/* refuse takes the place of pm2_enter in a process that was forked after the library was loaded: such a child has none of
- * the engine's threads. */
+/* refuse takes the place of pm2_enter in a process that was forked after the library was loaded: such a child has
+ * none of the engine's threads. */
 static int refuse(struct pm2_call *c, struct pm2_shared *s)
 {
 	(void)c, (void)s;
@@ -22,7 +22,8 @@ static int refuse(struct pm2_call *c, struct pm2_shared *s)
 	_exit(1);
 }
 
-/* in_child runs in a forked child. From then on C moves no messages there, and each call that crosses ends the child. */
+/* in_child runs in a forked child. From then on C moves no messages there, and each call that crosses ends the
+ * child. */
 static void in_child(void)
 {
 	int i;
@@ -59,7 +60,8 @@ static void load(void)
 		cannot_load("libmpi_abi does not know where it lies itself");
 	if (snprintf(path, sizeof path, "%slibpm2_mpi.so", folder) >= (int)sizeof path)
 		cannot_load("its path is too long");
-	/* All signals are blocked while the engine starts its threads. These inherit that, so they get no signal of the program's. */
+	/* All signals are blocked while the engine starts its threads. These inherit that, so they get no signal of
+	 * the program's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &own);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -75,8 +77,8 @@ static void load(void)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* has_room: the stack on which this thread's calls run in Go has room for the program's signal handlers, which run there,
- * too, unless they have a stack of their own (SA_ONSTACK). */
+/* has_room: the stack on which this thread's calls run in Go has room for the program's signal handlers, which run
+ * there, too, unless they have a stack of their own (SA_ONSTACK). */
 static __thread int has_room __attribute__((tls_model("initial-exec")));
 
 /* first_of_thread is called before the first crossing of each thread. */

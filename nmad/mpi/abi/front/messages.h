@@ -1,5 +1,5 @@
-/* The functions of sends, receives and requests, of which C serves the usual cases itself; all else crosses. The macros SEND,
- * ISEND and RECV define PMPI_Send and its like. */
+/* The functions of sends, receives and requests, of which C serves the usual cases itself; all else crosses. The
+ * macros SEND, ISEND, RECV and IRECV define PMPI_Send and its like. */
 
 /* dense returns the bytes of an element of a predefined datatype without gaps; 0 for another one. */
 static inline uint64_t dense(MPI_Datatype datatype)
@@ -8,7 +8,7 @@ static inline uint64_t dense(MPI_Datatype datatype)
 	return h >= 0x228 && h < 0x238 ? 0 : (uint64_t)fixed(datatype); /* pairs have gaps */
 }
 
-/* bytes_at says whether C may move a message of count elements, and sets *n to its bytes. */
+/* bytes_at reports whether C may move a message of count elements, and sets *n to its bytes. */
 static inline int bytes_at(const void *buf, MPI_Count count, MPI_Datatype datatype, uint64_t *n)
 {
 	uint64_t size = dense(datatype);
@@ -26,7 +26,7 @@ static inline struct pm2_way *way_of(MPI_Comm comm, int rank, struct pm2_lane **
 	return *lane != NULL ? &c.ways[rank] : NULL;
 }
 
-/* try_send sends a message without Go, if it can, and says whether it did. */
+/* try_send sends a message without Go, if it can, and reports whether it did. */
 static inline int try_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_lane *lane;
@@ -45,7 +45,7 @@ static inline void set_status(MPI_Status *status, int source, int tag, uint64_t 
 	status->MPI_internal[2] = 0;
 }
 
-/* try_recv receives a message without Go, if one is there or comes soon, and says whether it did. */
+/* try_recv receives a message without Go, if one is there or comes soon, and reports whether it did. */
 static inline int try_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	struct pm2_lane *lane;
@@ -57,7 +57,7 @@ static inline int try_recv(void *buf, MPI_Count count, MPI_Datatype datatype, in
 	return 1;
 }
 
-/* try_irecv begins a receive as a slip (slips.h), if it can, and says whether it did. */
+/* try_irecv begins a receive as a slip (slips.h), if it can, and reports whether it did. */
 static inline int try_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_lane *lane;
@@ -73,7 +73,8 @@ static inline int try_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, i
 /* The request of sends that are complete at once. All of them share it. */
 #define SENT ((MPI_Request)(void *)PM2_SENT)
 
-/* is_complete says whether a request is complete. It looks up to so many times for its message. 0: Go knows whether it is. */
+/* is_complete reports whether a request is complete. It looks up to so many times for its message. 0: Go knows
+ * whether it is. */
 static inline int is_complete(MPI_Request r, int64_t looks)
 {
 	struct pm2_slip *s;
@@ -119,6 +120,12 @@ static inline void finish(MPI_Request *r, MPI_Status *status)
 		return try_recv(buf, count, datatype, source, tag, comm, status) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, status); \
 	}
 
+#define IRECV(name, count_type) \
+	int PMPI_##name(void *buf, count_type count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request) \
+	{ \
+		return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, request); \
+	}
+
 SEND(Send, int)
 SEND(Send_c, MPI_Count)
 SEND(Rsend, int)
@@ -129,16 +136,8 @@ ISEND(Irsend, int)
 ISEND(Irsend_c, MPI_Count)
 RECV(Recv, int)
 RECV(Recv_c, MPI_Count)
-
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv(buf, count, datatype, source, tag, comm, request);
-}
-
-int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv_c(buf, count, datatype, source, tag, comm, request);
-}
+IRECV(Irecv, int)
+IRECV(Irecv_c, MPI_Count)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
@@ -148,8 +147,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* vain_tests counts the tests of this thread that found nothing. Every 64th crosses, so that a program that only tests still
- * has the engine look for other messages, and for the death of the peer. */
+/* vain_tests counts the tests of this thread that found nothing. Every 64th crosses, so that a program that only
+ * tests still has the engine look for other messages, and for the death of the peer. */
 static __thread unsigned vain_tests;
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)

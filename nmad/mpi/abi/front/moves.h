@@ -1,7 +1,8 @@
-/* Short messages in shared memory, without Go, because a call into Go and back takes as long as the message. C takes the lock
- * of the gate to the other process, as each thread of Go does that uses the gate, and checks some words: is this the usual
- * case? If so it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do with such a message. If
- * not, it has changed nothing, and the call crosses. docs/decisions/messages-from-c.md has the protocol.
+/* Short messages in shared memory, without Go, because a call into Go and back takes as long as the message. C
+ * takes the lock of the gate to the other process, as each thread of Go does that uses the gate, and checks some
+ * words: is this the usual case? If so it does what the gate, its flow (nmad/internal/flow) and its link
+ * (nmad/driver/shm) do with such a message. If not, it has changed nothing, and the call crosses.
+ * docs/decisions/messages-from-c.md has the protocol.
  *
  * The usual case of
  *
@@ -9,7 +10,8 @@
  *	a receive    is that nothing else waits in its context. So the next message is for it if it has its context and tag, and
  *	             else for no receive
  *
- * So C compares, but does not match. It does not trust words that the peer writes: it reads each once, and bounds it. */
+ * So C compares, but does not match. It does not trust words that the peer writes: it reads each once, and bounds
+ * it. */
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -41,7 +43,7 @@ static inline int try_lock(struct pm2_lane *l)
 	return LOOK(l->lock) == 0 && __atomic_compare_exchange_n(l->lock, &is_free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* has_work says whether other threads have left something for the holder of the lock. */
+/* has_work reports whether other threads have left something for the holder of the lock. */
 static inline int has_work(const struct pm2_lane *l)
 {
 	return LOOK_AFTER(l->incoming) != NULL || LOOK_AFTER(l->due) > 0;
@@ -77,7 +79,8 @@ static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t l
 	return start;
 }
 
-/* room reads again what the peer has released, and says whether there is a free cell, and room for bodies up to end. */
+/* room reads again what the peer has released, and reports whether there is a free cell, and room for bodies up to
+ * end. */
 static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
 {
 	uint64_t sent = r->at[AT], cells = __atomic_load_n(&r->told[0], __ATOMIC_ACQUIRE), bytes = __atomic_load_n(&r->told[1], __ATOMIC_ACQUIRE);
@@ -87,7 +90,7 @@ static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
 	return sent - cells <= r->mask && end - bytes <= r->size;
 }
 
-/* put writes a packet into the ring, and says whether there was room. The caller has the lock. */
+/* put writes a packet into the ring, and reports whether there was room. The caller has the lock. */
 static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_t cookie, uint32_t seq, const void *body, uint64_t n)
 {
 	struct pm2_ring *r = &l->send;
@@ -104,13 +107,14 @@ static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_
 		memcpy(c->body, body, n);
 	r->at[BYTES] = end;
 	c->tag = tag, c->extent = extent, c->cookie = cookie, c->seq = seq;
-	/* The peer can see the packet from here on. The exchange is a full barrier: the look at the peer's sleep comes after. */
+	/* The peer can see the packet from here on. The exchange is a full barrier: the look at the peer's sleep comes
+	 * after. */
 	__atomic_exchange_n(&c->ready, l->kind | (uint64_t)lap(sent, r->shift) << 16 | n << 32, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&r->at[AT], sent + 1, __ATOMIC_RELAXED);
 	return 1;
 }
 
-/* lane_send sends a message, and says whether it could. It does not wait for the lock. */
+/* lane_send sends a message, and reports whether it could. It does not wait for the lock. */
 static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, const void *body, uint64_t n)
 {
 	int64_t cost = (int64_t)n + l->overhead, owed;
@@ -130,8 +134,8 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 	return sent;
 }
 
-/* plain says whether nothing but the receive in hand waits in the context of w, so that the next message is for it or for no
- * receive. The result counts only under the lock; a first look without it saves taking it in vain. */
+/* plain reports whether nothing but the receive in hand waits in the context of w, so that the next message is for
+ * it or for no receive. The result counts only under the lock; a first look without it saves taking it in vain. */
 static inline int plain(const struct pm2_lane *l, const struct pm2_way *w)
 {
 	return LOOK(w->posted) == 0 && LOOK(w->unexpected) == 0 && LOOK(w->wild) == NULL && LOOK(w->any) == 0 && LOOK(l->incoming) == NULL && LOOK(l->due) <= 0 && LOOK(l->pending) == 0 && LOOK(l->armed) == 0 &&
@@ -148,8 +152,8 @@ static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint
 	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
 }
 
-/* take receives the next message, if it has that key and fits, and says whether it did. *wake: the peer waits for the room
- * that this has made. The caller has the lock. */
+/* take receives the next message, if it has that key and fits, and reports whether it did. *wake: the peer waits
+ * for the room that this has made. The caller has the lock. */
 static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
 {
 	struct pm2_ring *r = &l->recv;
@@ -185,7 +189,7 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 	return 1;
 }
 
-/* lane_recv looks for the next message up to l->looks times, and says whether it has received it. */
+/* lane_recv looks for the next message up to l->looks times, and reports whether it has received it. */
 static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t room, uint64_t *got)
 {
 	uint64_t at, ready;

@@ -1,7 +1,7 @@
-/* Slips: receives that MPI_Irecv has begun and that Go does not know. They wait in a ring of the lane, in the order in which
- * they were begun. If nothing else waits in its context, the first slip gets the next message, which must have its context and
- * tag. In all other cases Go takes all slips over, as each thread of Go does when it gets the lock of the gate. lane.Slip has
- * the states. */
+/* Slips: receives that MPI_Irecv has begun and that Go does not know. They wait in a ring of the lane, in the
+ * order in which they were begun. If nothing else waits in its context, the first slip gets the next message,
+ * which must have its context and tag. In all other cases Go takes all slips over, as each thread of Go does when
+ * it gets the lock of the gate. lane.Slip has the states. */
 
 /* slip_begin begins a receive and returns its handle; 0 if it cannot. */
 static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t room)
@@ -49,8 +49,8 @@ static inline void slip_free(struct pm2_slip *s)
 	__atomic_store_n(&s->state, PM2_FREE, __ATOMIC_RELEASE);
 }
 
-/* fill_slips receives messages into the slips, both in their order, and says whether it has received any. The caller has the
- * lock. */
+/* fill_slips receives messages into the slips, both in their order, and reports whether it has received any. The
+ * caller has the lock. */
 static inline int fill_slips(struct pm2_lane *l, int *wake)
 {
 	uint64_t at, first = l->head;
@@ -66,7 +66,7 @@ static inline int fill_slips(struct pm2_lane *l, int *wake)
 	return at != first;
 }
 
-/* slip_over says whether a slip has its message. It looks for messages up to so many times, at most l->looks. */
+/* slip_over reports whether a slip has its message. It looks for messages up to so many times, at most l->looks. */
 static inline int slip_over(struct pm2_slip *s, int64_t looks)
 {
 	struct pm2_lane *l = s->lane;

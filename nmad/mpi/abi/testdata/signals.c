@@ -44,21 +44,24 @@ static void faults(void)
 	CHECK(done);
 }
 
-/* exchange calls what a program calls most; its neighbour is another thread of such, or itself. */
-static void *exchange(void *unused)
+/* exchange calls what a program calls most; its neighbour is another thread of such, or itself. The thread begins with the
+ * mask of its creator, in which the signals are blocked that it counts. */
+static void *exchange(void *counted)
 {
 	char sent[20000] = {1}, got[20000];
 	int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), i;
 	mine = 1;
+	CHECK(pthread_sigmask(SIG_UNBLOCK, counted, NULL) == 0);
 	for (i = 0; i < 300; i++)
 		OK(MPI_Sendrecv(sent, sizeof sent, MPI_CHAR, (rank + 1) % size, 0, got, sizeof got, MPI_CHAR, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-	return unused;
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	struct itimerval t = {{0, 1000}, {0, 1000}};
 	pthread_t thread;
+	sigset_t counted;
 	int i, x = 1, y, rounds = 300;
 	mine = 1;
 	set(SIGPROF, count, SA_RESTART);
@@ -72,7 +75,10 @@ int main(int argc, char **argv)
 	faults();
 	set(SIGALRM, count, SA_RESTART);
 	CHECK(setitimer(ITIMER_REAL, &t, NULL) == 0 && setitimer(ITIMER_PROF, &t, NULL) == 0);
-	CHECK(pthread_create(&thread, NULL, exchange, NULL) == 0);
+	sigemptyset(&counted);
+	sigaddset(&counted, SIGALRM), sigaddset(&counted, SIGPROF), sigaddset(&counted, SIGUSR1);
+	CHECK(pthread_sigmask(SIG_BLOCK, &counted, NULL) == 0 && pthread_create(&thread, NULL, exchange, &counted) == 0);
+	CHECK(pthread_sigmask(SIG_UNBLOCK, &counted, NULL) == 0);
 	for (i = 0; i < rounds; i++) {
 		OK(MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 		CHECK(y == size_of(MPI_COMM_WORLD));

@@ -77,11 +77,11 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 		return
 	}
 	received := p.room(out.Count, out.Type)
-	most := 1 // ranks that take part in the doubling: a power of 2
-	for most*2 <= size {
-		most *= 2
+	doubling := 1 // ranks that take part in the doubling: a power of 2
+	for doubling*2 <= size {
+		doubling *= 2
 	}
-	extra := size - most
+	extra := size - doubling
 	// The first 2*extra ranks are pairs; the odd ones take part for both.
 	if rank < 2*extra && rank%2 == 0 {
 		p.send(rank+1, out)
@@ -103,10 +103,10 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 		}
 		return me + extra
 	}
-	if op.Commutes() && out.Count >= most && out.Size() >= p.table().Halving {
-		p.halve(me, most, rankOf, op, out, received)
+	if op.Commutes() && out.Count >= doubling && out.Size() >= p.table().Halving {
+		p.halve(me, doubling, rankOf, op, out, received)
 	} else {
-		p.double(me, most, rankOf, op, out, received)
+		p.double(me, doubling, rankOf, op, out, received)
 	}
 	if rank < 2*extra {
 		p.send(rank-1, out)
@@ -155,9 +155,9 @@ func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spa
 	}
 	for mask := 1; mask < size; mask *= 2 {
 		peer := me ^ mask
-		mine, theirs := me&^(mask-1), peer&^(mask-1)
-		p.receive(rankOf(peer), chunks(out, theirs, theirs+mask, size))
-		p.send(rankOf(peer), chunks(out, mine, mine+mask, size))
+		first, peerFirst := me&^(mask-1), peer&^(mask-1)
+		p.receive(rankOf(peer), chunks(out, peerFirst, peerFirst+mask, size))
+		p.send(rankOf(peer), chunks(out, first, first+mask, size))
 		p.fence()
 	}
 }
@@ -174,10 +174,10 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks,
 		p.Scatter(rank, size, 0, &blocks, out)
 		return
 	}
-	mine := in.Block(rank)
-	acc := p.room(mine.Count, mine.Type)
-	received := p.room(mine.Count, mine.Type)
-	p.copy(mine, acc)
+	block := in.Block(rank)
+	acc := p.room(block.Count, block.Type)
+	received := p.room(block.Count, block.Type)
+	p.copy(block, acc)
 	for i := 1; i < size; i++ {
 		to, from := (rank+i)%size, (rank-i+size)%size
 		p.receive(from, received)
@@ -265,9 +265,15 @@ func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out dataty
 		}
 	}
 	p.fence()
-	acc := p.room(in.Count, in.Type)
-	p.copy(operands[size-1], acc)
-	for i := size - 2; i >= 0; i-- {
+	p.combineOrdered(op, operands, out)
+}
+
+// combineOrdered combines operands, of which there are some, from the last to the first, and stores the result in out.
+func (p *Plan) combineOrdered(op *reduce.Op, operands []datatype.Buffer, out datatype.Buffer) {
+	last := len(operands) - 1
+	acc := p.room(out.Count, out.Type)
+	p.copy(operands[last], acc)
+	for i := last - 1; i >= 0; i-- {
 		p.reduce(op, operands[i], acc)
 	}
 	p.copy(acc, out)
@@ -305,14 +311,7 @@ func (p *Plan) OrderedScan(rank, size int, inclusive bool, op *reduce.Op, in, ou
 	if inclusive {
 		operands = append(operands, in)
 	}
-	if len(operands) == 0 {
-		return
+	if len(operands) > 0 {
+		p.combineOrdered(op, operands, out)
 	}
-	last := len(operands) - 1
-	acc := p.room(in.Count, in.Type)
-	p.copy(operands[last], acc)
-	for i := last - 1; i >= 0; i-- {
-		p.reduce(op, operands[i], acc)
-	}
-	p.copy(acc, out)
 }

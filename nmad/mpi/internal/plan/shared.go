@@ -141,17 +141,17 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements returns how many elements of a datatype fit into a piece.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine combines pieces of the members from first on up to behind, which is not included, and stores the result in
-// into. It combines the part of each piece behind skip that is as long as into.
-func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
+// combine combines pieces of the members up to behind, which is not included, and stores the result in into. It takes
+// the part of each piece behind skip that is as long as into.
+func (p *Plan) combine(op *reduce.Op, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
-	if next >= first {
+	if next >= 0 {
 		last.Kind, last.Peer, last.Other = Merge, next, behind-1
 		next--
 	}
 	p.Steps = append(p.Steps, last)
-	for ; next >= first; next-- {
+	for ; next >= 0; next-- {
 		p.fold(op, next, number, size, skip, into)
 	}
 }
@@ -192,7 +192,7 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 			publish(i + 1)
 			if wants {
 				first, n := part(i)
-				p.combine(op, 0, m.Size, i, n*t.Size(), 0, out.Part(first, n))
+				p.combine(op, m.Size, i, n*t.Size(), 0, out.Part(first, n))
 				p.releaseIfAwaited(m, i)
 			}
 		}
@@ -215,11 +215,11 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 	for i := range pieces {
 		first, n := piece(i)
 		own, behind := m.Me*n/m.Size, (m.Me+1)*n/m.Size
-		mine := acc.Part(0, behind-own)
+		sum := acc.Part(0, behind-own)
 		if behind > own {
-			p.combine(op, 0, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
+			p.combine(op, m.Size, 2*i, n*t.Size(), own*t.Size(), sum)
 		}
-		p.put(2*i+1, root, mine, 0, mine.Size())
+		p.put(2*i+1, root, sum, 0, sum.Size())
 		p.releaseIfAwaited(m, 2*i)
 		publish(i + 1)
 		if !wants {
@@ -284,7 +284,7 @@ func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype
 }
 
 // gatherUp combines own with the operands of the children, which follow in the order of members, and stores the result
-// in here. false: there are no children.
+// in here. It reports whether there are children.
 func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, here datatype.Buffer) bool {
 	if len(children) == 0 {
 		return false
@@ -314,7 +314,7 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 		first, n := i*per, min(per, in.Count-i*per)
 		p.put(i, Everyone, in, first*t.Size(), n*t.Size())
 		if behind > 0 {
-			p.combine(op, 0, behind, i, n*t.Size(), 0, out.Part(first, n))
+			p.combine(op, behind, i, n*t.Size(), 0, out.Part(first, n))
 		}
 		p.releaseIfAwaited(m, i)
 	}
@@ -324,12 +324,12 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
-	per, most := m.elements(t), 0
+	per, pieces := m.elements(t), 0
 	for j := range m.Size {
 		b := in.Block(j)
-		most = max(most, (b.Count+per-1)/per)
+		pieces = max(pieces, (b.Count+per-1)/per)
 	}
-	for i := range most {
+	for i := range pieces {
 		for j := range m.Size {
 			b := in.Block(j)
 			first := i * per
@@ -339,7 +339,7 @@ func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks
 			n := min(per, b.Count-first)
 			p.put(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
 			if j == m.Me {
-				p.combine(op, 0, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
+				p.combine(op, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
 				p.release(i*m.Size + j)
 			}
 		}
@@ -382,25 +382,25 @@ func (p *Plan) collect(m Members, out *datatype.Blocks) {
 // SharedAllgather is Allgather: the members publish their blocks, and read those of the others.
 func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
-	mine := out.Block(m.Me)
+	block := out.Block(m.Me)
 	keep := func(int) {} // copies a piece of in to out, just after it was published, when it is in the cache
 	switch {
 	case in.Type == nil:
-		in = mine
-	case in.Type == mine.Type && in.Count == mine.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
+		in = block
+	case in.Type == block.Type && in.Count == block.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
 		each := m.Piece / in.Type.Size()
 		keep = func(i int) {
 			if n := min(each, in.Count-i*each); n > 0 {
-				p.copy(in.Part(i*each, n), mine.Part(i*each, n))
+				p.copy(in.Part(i*each, n), block.Part(i*each, n))
 			}
 		}
 	default:
-		p.copy(in, mine)
+		p.copy(in, block)
 	}
-	most, all := 1, in.Size()
+	pieces, all := 1, in.Size()
 	for j := range m.Size {
 		b := out.Block(j)
-		most = max(most, m.count(b.Size()))
+		pieces = max(pieces, m.count(b.Size()))
 	}
 	publish := func(i int) {
 		if i == 0 || i < m.count(all) {
@@ -409,7 +409,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 		}
 	}
 	publish(0)
-	for i := range most {
+	for i := range pieces {
 		publish(i + 1)
 		for j := 1; j < m.Size; j++ {
 			from := (m.Me + j) % m.Size
@@ -469,12 +469,12 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 		}
 		return
 	}
-	most := 1
+	pieces := 1
 	for j := range m.Size {
 		to, from := in.Block(j), out.Block(j)
-		most = max(most, m.count(to.Size()), m.count(from.Size()))
+		pieces = max(pieces, m.count(to.Size()), m.count(from.Size()))
 	}
-	for i := range most {
+	for i := range pieces {
 		for first := 1; first < m.Size; first += m.Slots / 2 {
 			behind := min(first+m.Slots/2, m.Size)
 			for j := first; j < behind; j++ {

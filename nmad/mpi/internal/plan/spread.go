@@ -122,12 +122,12 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 		if peer == rank {
 			continue
 		}
-		mine := b.Block(peer)
-		received := p.room(mine.Count, mine.Type)
+		block := b.Block(peer)
+		received := p.room(block.Count, block.Type)
 		p.receive(peer, received)
-		p.send(peer, mine)
+		p.send(peer, block)
 		p.fence()
-		p.copy(received, mine)
+		p.copy(received, block)
 	}
 }
 

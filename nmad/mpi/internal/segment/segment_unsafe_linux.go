@@ -14,7 +14,7 @@ import (
 type Segment struct {
 	memory  *mapped.Memory
 	base    []byte // the bytes of memory
-	own     int    // the number of this member
+	me      int    // the number of this member
 	members int
 	piece   int            // the length of the longest piece, in bytes
 	station int            // the length of a station, in bytes
@@ -42,8 +42,8 @@ func Create(members int, card []byte) (*Segment, error) {
 	return of(memory, members, 0), nil
 }
 
-// Open maps the segment of a card, which another process of this host has made, for the member with the number own.
-func Open(card []byte, members, own int) (*Segment, error) {
+// Open maps the segment of a card, which another process of this host has made, for the member with the number me.
+func Open(card []byte, members, me int) (*Segment, error) {
 	c := mapped.CardOf(card)
 	if c.Size != uint64(Size(members)) {
 		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, c.Size, members, Size(members))
@@ -52,11 +52,11 @@ func Open(card []byte, members, own int) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of(memory, members, own), nil
+	return of(memory, members, me), nil
 }
 
-func of(memory *mapped.Memory, members, own int) *Segment {
-	return &Segment{memory: memory, base: memory.Bytes(), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
+func of(memory *mapped.Memory, members, me int) *Segment {
+	return &Segment{memory: memory, base: memory.Bytes(), me: me, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
 }
 
 // Hide ends the time in which other members can Open the segment.
@@ -107,7 +107,7 @@ func (s *Segment) Blocks(op uint64, k int) int {
 		from, to = 0, s.members
 	}
 	for m := from; m < to; m++ {
-		if m != s.own && s.seen[m] < h.mark {
+		if m != s.me && s.seen[m] < h.mark {
 			if s.seen[m] = s.word(m, releasedAt).Load(); s.seen[m] < h.mark {
 				return m
 			}
@@ -119,16 +119,17 @@ func (s *Segment) Blocks(op uint64, k int) int {
 
 // Room returns the memory to which this member writes piece k, of at most PieceOf bytes, when no member Blocks it.
 func (s *Segment) Room(op uint64, k, size int) []byte {
-	return s.room(s.own, slotOf(op, k), size)
+	return s.room(s.me, slotOf(op, k), size)
 }
 
-// Publish lets reader, a member or Everyone, see the piece in Room, with a label. It says whether there are Sleepers.
+// Publish lets reader, a member or Everyone, see the piece in Room, with a label. It reports whether there are
+// Sleepers.
 func (s *Segment) Publish(op uint64, k int, label uint64, reader int) (sleepers bool) {
 	slot := slotOf(op, k)
 	s.lastUse[slot] = slotUse{mark(op, k), reader}
 	at := headOf(slot)
-	*(*uint64)(s.at(s.own, at+8)) = label
-	s.word(s.own, at).Store(mark(op, k))
+	*(*uint64)(s.at(s.me, at+8)) = label
+	s.word(s.me, at).Store(mark(op, k))
 	return s.hasSleepers()
 }
 
@@ -149,15 +150,15 @@ func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 }
 
 // Release lets the writers of all pieces of an operation up to k use their slots again, as far as this member is a
-// reader: it has read them. It says whether there are Sleepers.
+// reader: it has read them. It reports whether there are Sleepers.
 func (s *Segment) Release(op uint64, k int) (sleepers bool) {
-	s.word(s.own, releasedAt).Store(mark(op, k))
+	s.word(s.me, releasedAt).Store(mark(op, k))
 	return s.hasSleepers()
 }
 
 // ReleaseAll is Release of all pieces of an operation.
 func (s *Segment) ReleaseAll(op uint64) (sleepers bool) {
-	s.word(s.own, releasedAt).Store(last(op))
+	s.word(s.me, releasedAt).Store(last(op))
 	return s.hasSleepers()
 }
 
@@ -173,7 +174,7 @@ func (s *Segment) Last(member int) uint64 {
 // hasSleepers reports whether a member has set its bit at this one.
 func (s *Segment) hasSleepers() bool {
 	for i := 0; i < s.members; i += 64 {
-		if s.word(s.own, bitsAt+i/8).Load() != 0 {
+		if s.word(s.me, bitsAt+i/8).Load() != 0 {
 			return true
 		}
 	}
@@ -183,7 +184,7 @@ func (s *Segment) hasSleepers() bool {
 // Sleepers calls wake once for each member that has set its bit at this one (Sleep), and clears the bit.
 func (s *Segment) Sleepers(wake func(member int)) {
 	for i := 0; i < s.members; i += 64 {
-		for all := s.word(s.own, bitsAt+i/8).Swap(0); all != 0; all &= all - 1 {
+		for all := s.word(s.me, bitsAt+i/8).Swap(0); all != 0; all &= all - 1 {
 			if m := i + bits.TrailingZeros64(all); m < s.members {
 				wake(m)
 			}
@@ -194,11 +195,12 @@ func (s *Segment) Sleepers(wake func(member int)) {
 // Sleep sets this member's bit at another one: that one wakes this member when it writes next. The caller then looks
 // once more for what it waits for.
 func (s *Segment) Sleep(member int) {
-	s.word(member, bitsAt+s.own/64*8).Or(1 << (s.own % 64))
+	s.word(member, bitsAt+s.me/64*8).Or(1 << (s.me % 64))
 }
 
-// Wakeful clears the bit that Sleep has set. false: the other member has cleared it, and sends a message.
+// Wakeful clears the bit that Sleep has set. It reports false if the other member has cleared the bit, and sends a
+// message.
 func (s *Segment) Wakeful(member int) bool {
-	bit := uint64(1) << (s.own % 64)
-	return s.word(member, bitsAt+s.own/64*8).And(^bit)&bit != 0
+	bit := uint64(1) << (s.me % 64)
+	return s.word(member, bitsAt+s.me/64*8).And(^bit)&bit != 0
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"flag"
@@ -63,6 +64,12 @@ func build(out string, race bool) error {
 	if err != nil {
 		return err
 	}
+	functions, err := os.ReadFile(filepath.Join(dir, "include", "mpi_functions_gen.h"))
+	if err != nil {
+		return err
+	}
+	// Programs get one header, so that a copy of it is whole.
+	header = bytes.Replace(header, []byte("#include \"mpi_functions_gen.h\"\n"), functions, 1)
 	if err := os.Remove(filepath.Join(out, "libpm2_mpi.h")); err != nil && !errors.Is(err, fs.ErrNotExist) { // cgo makes it
 		return err
 	}

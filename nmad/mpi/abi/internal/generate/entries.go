@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -75,8 +76,8 @@ func methods(dir string) (map[string]signature, error) {
 // reader says how the entry of a function reads an argument for a parameter of its method.
 type reader struct {
 	goType string // of the parameter
-	cType  string // of the argument; "number", "handle", "pointer", "buffer" and "status" stand for several types, see is
-	read   string // expression in Go; %d is the number of the argument
+	cType  string // of the argument; "number", "handle", "pointer", "buffer", "target" and "status" stand for several types, see is
+	read   string // expression in Go; %d is the number of the argument, %n the number of elements of a list, %w the number of the window's argument
 	fails  bool   // the expression has an error as second result
 	takes  int    // arguments that it reads
 }
@@ -102,13 +103,22 @@ var readers = []reader{
 	{"*changeable", "MPI_Info", "a.changeable(%d)", true, 1},
 	{"*cOp", "MPI_Op", "a.op(%d)", true, 1},
 	{"*partitioned", "MPI_Request", "a.partitioned(%d)", true, 1},
+	{"*control", "MPI_T_cvar_handle", "controlHandles.get(a.handle(%d))", true, 1},
+	{"*pvarSession", "MPI_T_pvar_session", "pvarSessions.get(a.handle(%d))", true, 1},
 	{"string", "const char *", "a.string(%d)", true, 1},
 	{"infoKey", "const char *", "a.key(%d)", true, 1},
 	{"elementCount", "number", "a.count(%d)", true, 1},
+	{"[]int", "int []", "a.ints(%d, %n)", true, 1},
+	{"[]int", "COUNT []", "a.counts(%d, %n)", true, 1},
+	{"[]int", "ADDR []", "a.addresses(%d, %n)", true, 1},
+	{"blockSizes", "COUNT []", "a.blockSizes(%d, %n)", true, 1},
+	{"edgeWeights", "const int *", "a.weights(%d, %n)", true, 1},
+	{"[]*cType", "MPI_Datatype []", "a.dtypes(%d, %n)", true, 1},
 	{"*handle", "pointer", "a.handleAt(%d)", true, 1},
 	{"*int32", "int *", "a.intAt(%d)", true, 1},
 	{"outgoing", "buffer", "a.message(%d, false)", true, 6},
 	{"incoming", "buffer", "a.message(%d, true)", true, 6},
+	{"target", "target", "a.target(%d, %w)", true, 4},
 	{"mpi.Buffer", "buffer", "a.elements(%d)", true, 3},
 	{"mpi.Assert", "number", "a.asserts(%d)", true, 1},
 	{"int", "number", "a.int(%d)", false, 1},
@@ -160,16 +170,31 @@ func (r *reader) is(params []string) bool {
 		return strings.HasPrefix(t, "MPI_") && strings.HasSuffix(t, "*")
 	case "buffer":
 		return strings.HasSuffix(t, "void *") && len(params) > 2 && cType(params[1]) == "COUNT" && cType(params[2]) == "MPI_Datatype"
+	case "target":
+		return len(params) > 3 && strings.HasSuffix(params[0], " target_rank") && cType(params[2]) == "COUNT"
 	case "status":
 		return strings.HasSuffix(t, "MPI_Status *")
 	}
-	return t == r.cType
+	return t == r.cType || strings.HasSuffix(t, "[]") && strings.TrimPrefix(t, "const ") == r.cType
+}
+
+// expression returns how r reads the argument at a place of f. A list has as many elements as the number before it
+// says.
+func (r *reader) expression(f *function, place int) string {
+	count := place - 1
+	for ; count > 0; count-- {
+		if _, number := argument(f.params[count]); number {
+			break
+		}
+	}
+	window := slices.IndexFunc(f.params, func(p string) bool { return cType(p) == "MPI_Win" })
+	return strings.NewReplacer("%d", strconv.Itoa(place), "%n", fmt.Sprintf("a.int(%d)", count), "%w", strconv.Itoa(window)).Replace(r.read)
 }
 
 // first reports whether an entry reads this argument before the others: its object's error handler hears of errors in
 // these.
 func (r *reader) first() bool {
-	return r.takes == 1 && (r.cType == "MPI_Comm" || r.cType == "MPI_Win" || r.cType == "MPI_Session")
+	return r.takes == 1 && (r.cType == "MPI_Comm" || r.cType == "MPI_Win" || r.cType == "MPI_Session") || r.cType == "target"
 }
 
 // entry returns the source of the function in Go that calls the method name for f: it reads the method's parameters and
@@ -203,7 +228,7 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 		}
 		r, place := &readers[found], at-1
 		at += r.takes - 1
-		read := fmt.Sprintf(r.read, place)
+		read := r.expression(f, place)
 		if !r.fails {
 			args = append(args, read)
 			continue
@@ -306,12 +331,11 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 
 // goTable returns Go's table of the functions.
 func goTable(all []function, methods map[string]signature) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")
+	b := bytes.NewBufferString(headOfGo + "// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")
 	for i := range all {
 		f := &all[i]
 		if f.kind == "here" {
-			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
+			fmt.Fprintf(b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
 			continue
 		}
 		do := "(*cCall).unsupported"
@@ -321,7 +345,10 @@ func goTable(all []function, methods map[string]signature) ([]byte, error) {
 				return nil, err
 			}
 		}
-		fmt.Fprintf(&b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
+		if strings.HasPrefix(f.name, "T_") && f.name != "T_init_thread" && f.name != "T_finalize" {
+			do = "withTools(" + do + ")"
+		}
+		fmt.Fprintf(b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil

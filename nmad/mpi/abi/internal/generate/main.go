@@ -45,7 +45,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	made, err := prototypes(header, all)
+	names, err := goConstants(string(header))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"include/mpi.h": made, "front/calls_gen.h": cFunctions(all), "table_gen.go": table} {
+	for name, text := range map[string][]byte{"include/mpi_functions_gen.h": prototypes(all), "front/calls_gen.h": cFunctions(all), "table_gen.go": table, "constants_gen.go": names} {
 		name = filepath.Join(out, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
@@ -109,31 +109,23 @@ func (f *function) forms(yield func(name, params string, wide int)) {
 	}
 }
 
+// Heads of the files.
 const (
-	begin = "/* Functions. */\n"
-	end   = "/* End of the functions. */\n"
+	headOfC  = "/* Code generated from table.txt by go generate; DO NOT EDIT. */\n\n"
+	headOfGo = "// Code generated from table.txt and include/mpi.h by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n"
 )
 
-// prototypes returns the header with the prototypes of all functions.
-func prototypes(header []byte, all []function) ([]byte, error) {
-	first, rest, ok := bytes.Cut(header, []byte(begin))
-	_, last, ok2 := bytes.Cut(rest, []byte(end))
-	if !ok || !ok2 {
-		return nil, fmt.Errorf("include/mpi.h lacks %q or %q", begin, end)
-	}
-	var b bytes.Buffer
-	b.Write(first)
-	b.WriteString(begin)
+// prototypes returns include/mpi_functions_gen.h.
+func prototypes(all []function) []byte {
+	b := bytes.NewBufferString(headOfC)
 	for _, prefix := range []string{"MPI_", "PMPI_"} {
 		for i := range all {
 			all[i].forms(func(name, params string, _ int) {
-				fmt.Fprintf(&b, "%s %s%s(%s);\n", all[i].result, prefix, name, params)
+				fmt.Fprintf(b, "%s %s%s(%s);\n", all[i].result, prefix, name, params)
 			})
 		}
 	}
-	b.WriteString(end)
-	b.Write(last)
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // argument returns the name of a parameter, and whether it is a number.
@@ -153,8 +145,7 @@ func argument(p string) (name string, number bool) {
 
 // cFunctions returns front/calls_gen.h.
 func cFunctions(all []function) []byte {
-	var b bytes.Buffer
-	b.WriteString("/* Made of table.txt by go generate; do not edit. */\n\n")
+	b := bytes.NewBufferString(headOfC)
 	for i := range all {
 		f := &all[i]
 		f.forms(func(name, params string, wide int) {
@@ -163,14 +154,14 @@ func cFunctions(all []function) []byte {
 				if f.kind == "fast" {
 					linkage, called = "static ", "cross_"+name
 				}
-				fmt.Fprintf(&b, "%s%s %s(%s) CROSS(%d, %d,", linkage, f.result, called, params, i, wide)
+				fmt.Fprintf(b, "%s%s %s(%s) CROSS(%d, %d,", linkage, f.result, called, params, i, wide)
 				for j, p := range f.params {
 					name, _ := argument(p)
-					fmt.Fprintf(&b, " WORD(%d, %s)", j, name)
+					fmt.Fprintf(b, " WORD(%d, %s)", j, name)
 				}
 				b.WriteString(")\n")
 			}
-			fmt.Fprintf(&b, "WEAK(%s)\n", name)
+			fmt.Fprintf(b, "WEAK(%s)\n", name)
 		})
 	}
 	return b.Bytes()
