@@ -2,6 +2,7 @@ package marcel
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
@@ -90,29 +91,20 @@ type guarded interface {
 
 // eachGuard calls do once for each mutex of the cases.
 func eachGuard(cases []Case, do func(*Mutex)) {
-next:
 	for i, c := range cases {
 		x, ok := c.(guarded)
-		if !ok {
-			continue
+		if ok && !slices.ContainsFunc(cases[:i], func(former Case) bool {
+			y, ok := former.(guarded)
+			return ok && y.guard() == x.guard()
+		}) {
+			do(x.guard())
 		}
-		for _, former := range cases[:i] {
-			if y, ok := former.(guarded); ok && y.guard() == x.guard() {
-				continue next
-			}
-		}
-		do(x.guard())
 	}
 }
 
 // firstGuarded returns the index of the first case with a mutex; -1: there is none.
 func firstGuarded(cases []Case) int {
-	for i, c := range cases {
-		if _, ok := c.(guarded); ok {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(cases, func(c Case) bool { _, ok := c.(guarded); return ok })
 }
 
 // After returns a case that can be taken d after the beginning of each Select that waits for it; at once if d <= 0.

@@ -211,6 +211,7 @@ func TestKinds(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			skip := "^$"
 			if name == "worker" {
 				skip = "^TestLoan" // no such domain lends

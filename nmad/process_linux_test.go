@@ -276,9 +276,18 @@ func TestStopped(t *testing.T) {
 	}{{"shm", hooked, "idle", 1}, {"shm", explicit, "rendezvous", 1}, {"shm", hooked, "rendezvous", 2}, {"tcp", explicit, "rendezvous", 0}, {"unix", explicit, "eager", 1}} {
 		t.Run(fmt.Sprintf("%s/%s/%s/%d", c.driver, c.engine, c.phase, c.victim), func(t *testing.T) {
 			t.Parallel()
+			const heartbeat = 5 * time.Second
+			late := effort.Lateness()
+			defer late()
+			fatal := func(why error) {
+				if d := late(); d > heartbeat/4 {
+					t.Skipf("ranks that live may be lost: this machine wakes a sleeper %v late: %v", d, why)
+				}
+				t.Fatal(why)
+			}
 			r := newReports()
 			j, err := launch.Start(launch.Spec{
-				N: 3, Driver: c.driver, Heartbeat: 5 * time.Second, Stdout: r.of, Grace: 30 * time.Second,
+				N: 3, Driver: c.driver, Heartbeat: heartbeat, Stdout: r.of, Grace: 30 * time.Second,
 				Env: []string{fmt.Sprintf("%s=%s victim %s %d", modeVariable, c.engine, c.phase, c.victim), "PM2_SHM_COPY=single"},
 			})
 			if err != nil {
@@ -293,16 +302,16 @@ func TestStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := r.await(j, "lost", 2); err != nil {
-				t.Fatal(errors.Join(err, j.Wait()))
+				fatal(errors.Join(err, j.Wait()))
 			}
 			_, last := r.count("lost")
-			t.Logf("noticed after %v, with a heartbeat of 5 s", time.Unix(0, last).Sub(began))
+			t.Logf("noticed after %v, with a heartbeat of %v", time.Unix(0, last).Sub(began), heartbeat)
 			if err := r.await(j, "closed", 2); err != nil {
-				t.Fatal(errors.Join(err, j.Wait()))
+				fatal(errors.Join(err, j.Wait()))
 			}
 			_ = syscall.Kill(j.PID(c.victim), syscall.SIGKILL)
 			if err := j.Wait(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("rank ", c.victim)) || !strings.Contains(err.Error(), "signal 9") {
-				t.Errorf("the job ended with %v, want that only rank %d was killed", err, c.victim)
+				fatal(fmt.Errorf("the job ended with %v, want that only rank %d was killed", err, c.victim))
 			}
 		})
 	}
@@ -332,6 +341,8 @@ func TestStoppedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Kill()
+	late := effort.Lateness()
+	defer late()
 	for _, phase := range []string{"joining", "joined"} {
 		if err := r.await(j, phase, 3); err != nil {
 			t.Fatal(errors.Join(err, j.Wait()))
@@ -344,6 +355,9 @@ func TestStoppedJob(t *testing.T) {
 		}
 	}
 	if err := j.Wait(); err != nil {
+		if d := late(); d > clocked/4 {
+			t.Skipf("ranks that live may be lost: this machine wakes a sleeper %v late: %v", d, err)
+		}
 		t.Error(err)
 	}
 }
@@ -437,29 +451,6 @@ func ended(t *testing.T, pid int) time.Time {
 	}
 }
 
-// lateness measures how late the machine wakes a sleeper, from now until the
-// returned function is called, which tells the worst case.
-func lateness() func() time.Duration {
-	stop, worst := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		var most time.Duration
-		for {
-			began := time.Now()
-			select {
-			case <-stop:
-				worst <- most
-				return
-			case <-time.After(time.Millisecond):
-				most = max(most, time.Since(began)-time.Millisecond)
-			}
-		}
-	}()
-	return func() time.Duration {
-		close(stop)
-		return <-worst
-	}
-}
-
 func kill(t *testing.T, d, engine, phase string, victim int) {
 	r := newReports()
 	j, err := launch.Start(launch.Spec{
@@ -473,7 +464,7 @@ func kill(t *testing.T, d, engine, phase string, victim int) {
 		t.Fatal(errors.Join(err, j.Wait()))
 	}
 	time.Sleep(30 * time.Millisecond) // into the middle
-	late := lateness()
+	late := effort.Lateness()
 	if err := syscall.Kill(j.PID(victim), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -103,14 +104,12 @@ func (idle *idleState) pop() (l *lwp) {
 func (idle *idleState) remove(l *lwp) bool {
 	idle.mu.Lock()
 	defer idle.mu.Unlock()
-	for i, x := range idle.spares {
-		if x == l {
-			idle.spares = append(idle.spares[:i], idle.spares[i+1:]...)
-			idle.lowWater = min(idle.lowWater, len(idle.spares))
-			return true
-		}
+	i := slices.Index(idle.spares, l)
+	if i >= 0 {
+		idle.spares = slices.Delete(idle.spares, i, i+1)
+		idle.lowWater = min(idle.lowWater, len(idle.spares))
 	}
-	return false
+	return i >= 0
 }
 
 // surplus reports whether there are more spares than a VP keeps.

@@ -38,12 +38,9 @@ func (t *thread) applyAttr(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return
 	}
-	x := &rare{id: t.gen, name: a.Name, catchesPanic: a.Catch}
+	x := &rare{id: t.gen, name: a.Name, catchesPanic: a.Catch, pinned: a.Pinned}
 	x.mu.ranked(rankRare)
 	x.detached.Store(a.Detached)
-	if a.Pinned {
-		x.pinned = true
-	}
 	if a.NonPreemptible {
 		x.preemptOff.depth = 1
 	}

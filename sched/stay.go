@@ -22,24 +22,17 @@ import (
 // t next, then others. It sleeps until it is passed a VP, which it holds on return.
 func (c *co) stay(t *thread, o switchOp) {
 	l := c.l
-	v, me := l.vp, c.cur
+	v := l.vp
 	if t != nil {
 		v.q.putFirst(t)
 	}
 	atomic.StoreUint32(&c.resumeAs, staying)
-	switch o {
-	case opReady:
-		v.requeue(me)
-	case opMove:
-		v.expel(me)
-	case opUnlock:
-		l.unlock.Unlock()
-	case opEndSpin:
-		v.endSpin(me)
-	case opHand:
-		v.receive(me)
-	}
-	if o != opHand {
+	if o == opHand {
+		v.receive(c.cur)
+	} else {
+		l.previous, l.op = c, o
+		l.finish()
+		l.previous, l.op = nil, opNone
 		v.idle.kick() // even without work: a spare is to be idle there
 		v.release(l)
 	}

@@ -67,24 +67,21 @@ const Clock = "CLOCK_MONOTONIC"
 // Write writes the file, an event to a line. It blocks as w does.
 func (t *Timeline) Write(w io.Writer) error {
 	about, err := json.Marshal(t.About)
-	if err != nil {
-		return fmt.Errorf("timeline: write: %w", err)
-	}
-	if _, err := fmt.Fprintf(w, "{\"displayTimeUnit\":%q,\"otherData\":%s,\"traceEvents\":[", t.Unit, about); err != nil {
-		return fmt.Errorf("timeline: write: %w", err)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "{\"displayTimeUnit\":%q,\"otherData\":%s,\"traceEvents\":[", t.Unit, about)
 	}
 	separator := "\n"
-	for i := range t.Events {
-		line, err := json.Marshal(&t.Events[i])
-		if err == nil {
+	for i := 0; err == nil && i < len(t.Events); i++ {
+		var line []byte
+		if line, err = json.Marshal(&t.Events[i]); err == nil {
 			_, err = fmt.Fprintf(w, "%s%s", separator, line)
-		}
-		if err != nil {
-			return fmt.Errorf("timeline: write event %d: %w", i, err)
 		}
 		separator = ",\n"
 	}
-	if _, err := io.WriteString(w, "\n]}\n"); err != nil {
+	if err == nil {
+		_, err = io.WriteString(w, "\n]}\n")
+	}
+	if err != nil {
 		return fmt.Errorf("timeline: write: %w", err)
 	}
 	return nil

@@ -69,7 +69,7 @@ type canary struct {
 	what string
 }
 
-const feather = 0xa5
+const canaryByte = 0xa5
 
 // bad notes something that must not be.
 func (b *book) bad(format string, args ...any) {
@@ -145,7 +145,7 @@ func (b *book) allGone(size int) bool {
 // guard watches over the buffer of a receive that has failed.
 func (b *book) guard(buf []byte, what string) {
 	for i := range buf {
-		buf[i] = feather
+		buf[i] = canaryByte
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +155,7 @@ func (b *book) guard(buf []byte, what string) {
 // lookAtCanaries says what was written into.
 func (b *book) lookAtCanaries() {
 	for _, c := range b.canaries {
-		if i := slices.IndexFunc(c.buf, func(x byte) bool { return x != feather }); i >= 0 {
+		if i := slices.IndexFunc(c.buf, func(x byte) bool { return x != canaryByte }); i >= 0 {
 			b.bad("the buffer of a receive that had failed (%s) was written into, at byte %d of %d", c.what, i, len(c.buf))
 		}
 	}

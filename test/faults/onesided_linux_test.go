@@ -15,7 +15,7 @@ import (
 //	0       lines of 64 bytes, one a rank: what it has signalled, what it has acknowledged
 //	1024    words that all count with
 //	4096    a well: bytes that stay, for gets
-//	20480   slots, one a rank: feathers, and the block that it has put last
+//	20480   slots, one a rank: canaries, and the block that it has put last
 const (
 	ackAt     = 8 // in a line
 	ticketsAt = 1024
@@ -24,7 +24,7 @@ const (
 	wellAt    = 4096
 	wellBytes = 16 << 10
 	slotsAt   = wellAt + wellBytes
-	rim       = 64 // feathers that a slot has at least in front of a block, and behind it
+	rim       = 64 // canaries that a slot has at least in front of a block, and behind it
 	arenas    = 3
 	addend    = 3
 )
@@ -143,7 +143,7 @@ func (h *oneSided) open() bool {
 	if errors.Join(err, err2) == nil {
 		h.own = [arenas][]byte{s.Bytes(), m.Bytes(), b}
 		for _, memory := range h.own {
-			feathers(memory[slotsAt:])
+			fillCanaries(memory[slotsAt:])
 			stream{h.p, h.s.Rank(), h.s.Rank(), wellTag}.fill(memory[wellAt:slotsAt], 0)
 		}
 	}
@@ -218,7 +218,7 @@ func (h *oneSided) put(d *rma.Domain, s stream, i int, rng *rand.Rand) (what str
 	src := make([]byte, k.n)
 	s.fill(src, i)
 	whole := make([]byte, k.n+2*rim)
-	feathers(whole)
+	fillCanaries(whole)
 	copy(whole[rim:], src)
 	back, from := make([]byte, len(whole)), at.Add(-rim)
 	way := rng.IntN(6)
@@ -288,7 +288,7 @@ func (h *oneSided) read(from int) {
 }
 
 // look looks at the slots that a rank puts to, when its i-th block is there, or, if that is lost with the rank, a part
-// of it. It leaves feathers.
+// of it. It leaves canaries.
 func (h *oneSided) look(s stream, i int, part bool) {
 	k := h.block(s, i)
 	want := make([]byte, k.n)
@@ -302,7 +302,7 @@ func (h *oneSided) look(s stream, i int, part bool) {
 		n := min(k.n, len(slot)-at)
 		got := slot[at:][:n]
 		for x := range got {
-			if got[x] != want[x] && !(part && got[x] == feather) {
+			if got[x] != want[x] && !(part && got[x] == canaryByte) {
 				h.b.bad("rma, %v: byte %d of block %d, of %d B at %d of arena %d, is %#x, want %#x", s, x, i, k.n, k.offset, arena, got[x], want[x])
 				break
 			}
@@ -312,7 +312,7 @@ func (h *oneSided) look(s stream, i int, part bool) {
 				h.b.bad("rma, %v: %s block %d, %v, something was written in arena %d: %s", s, what, i, k, arena, wrong)
 			}
 		}
-		feathers(slot)
+		fillCanaries(slot)
 	}
 }
 

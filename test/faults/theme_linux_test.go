@@ -225,19 +225,19 @@ func differs(got, want []byte) int {
 	return -1
 }
 
-// guarded says where bytes that nothing may write are not as they were left; empty: nowhere.
+// guarded says which of the canaries was overwritten; empty: none.
 func guarded(b []byte) string {
 	for i, x := range b {
-		if x != feather {
+		if x != canaryByte {
 			return fmt.Sprintf("byte %d of %d is %#x", i, len(b), x)
 		}
 	}
 	return ""
 }
 
-// feathers makes bytes ones that nothing may write.
-func feathers(b []byte) {
+// fillCanaries fills bytes that nothing may write.
+func fillCanaries(b []byte) {
 	for i := range b {
-		b[i] = feather
+		b[i] = canaryByte
 	}
 }

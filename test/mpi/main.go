@@ -27,7 +27,7 @@ var standardFolders = []string{"attr", "coll", "comm", "datatype", "errhan", "gr
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := errors.New("write build or run")
+	err := errors.New("write build or run: go doc ./test/mpi shows both")
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "build":

@@ -22,14 +22,9 @@ const (
 	KindDriver  = 0xB0
 )
 
-// appendHead appends the head of a frame with n bytes of payload to b.
-func appendHead(b []byte, kind byte, n int) []byte {
-	return binary.LittleEndian.AppendUint32(append(b, kind), uint32(n))
-}
-
 // AppendFrame appends a frame with that payload to b. The payload must not be longer than MaxFrame.
 func AppendFrame(b []byte, kind byte, payload []byte) []byte {
-	return append(appendHead(b, kind, len(payload)), payload...)
+	return append(binary.LittleEndian.AppendUint32(append(b, kind), uint32(len(payload))), payload...)
 }
 
 // WriteFrame writes one frame by one Write.

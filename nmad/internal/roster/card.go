@@ -3,10 +3,11 @@ package roster
 import (
 	"bytes"
 	"compress/flate"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Card is what a process publishes about itself at the start.
@@ -57,14 +58,11 @@ func (c *Card) Drivers() string {
 	return strings.Join(names, ",")
 }
 
-// errCard is wrapped by the errors of malformed cards and tables.
-var errCard = errors.New("malformed card")
-
 // check refuses a card that the others would not read.
 func (c *Card) check() error {
 	x := coder{writing: true}
 	if c.code(&x); x.err != nil {
-		return fmt.Errorf("%w: %w", errCard, x.err)
+		return fmt.Errorf("the card of this process: %w", x.err)
 	}
 	return nil
 }
@@ -117,7 +115,7 @@ func encodeCards(cards []Card) []byte {
 func parseCards(b []byte, ranks []int) ([]Card, error) {
 	x := coder{b: b}
 	if n := x.u32(0); int64(n) != int64(len(ranks)) {
-		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", errCard, n, len(ranks))
+		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", meet.ErrFrame, n, len(ranks))
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
@@ -125,11 +123,11 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 			x.err = fmt.Errorf("rank %d in the place of rank %d", cards[i].Rank, ranks[i])
 		}
 		if x.err != nil {
-			return nil, fmt.Errorf("%w: %w", errCard, x.err)
+			return nil, fmt.Errorf("%w: %w", meet.ErrFrame, x.err)
 		}
 	}
 	if !x.done() {
-		return nil, errCard
+		return nil, fmt.Errorf("%w: bytes behind the last card", meet.ErrFrame)
 	}
 	return cards, nil
 }
@@ -148,7 +146,7 @@ func unpack(b []byte, size int) ([]byte, error) {
 	most := int64(maxPayload(kindTable, size))
 	table, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), most+1))
 	if err != nil || int64(len(table)) > most {
-		return nil, errCard
+		return nil, fmt.Errorf("%w: a table that cannot be unpacked", meet.ErrFrame)
 	}
 	return table, nil
 }

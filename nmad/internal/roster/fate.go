@@ -2,14 +2,13 @@ package roster
 
 import "fmt"
 
-// What can happen to another process.
+// EventKind is what has happened to another process.
+type EventKind uint8
+
 const (
 	Left EventKind = 1 + iota // it closed its session
 	Died                      // it ended, or broke the control protocol, without having left
 )
-
-// EventKind says what an Event is about.
-type EventKind uint8
 
 // Event is news about another process. Notify gets at most one for each rank.
 type Event struct {

@@ -173,7 +173,7 @@ func (x *coder) string(s string, limit int) string {
 		n = int(binary.LittleEndian.Uint16(b))
 	}
 	if n > limit && x.err == nil {
-		x.err = fmt.Errorf("a string of %d bytes, at most %d are allowed: %.40q...", n, limit, s)
+		x.err = fmt.Errorf("a string that begins with %.40q has %d bytes, at most %d are allowed", s, n, limit)
 	}
 	if x.err != nil {
 		return ""

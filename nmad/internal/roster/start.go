@@ -13,12 +13,12 @@ import (
 //	gathering   CARD: the cards of the subtree    TABLE: all cards
 //	linking     READY: the subtree is ready       GO
 
-// frames has the kind that goes up in a round, by its phase, and that of the answer.
-var frames = [...]struct{ up, down frameKind }{gathering: {kindCard, kindTable}, linking: {kindReady, kindGo}}
+// rounds has the kind of frame that goes up in a round, by its phase, and that of the answer.
+var rounds = [...]struct{ up, down frameKind }{gathering: {kindCard, kindTable}, linking: {kindReady, kindGo}}
 
 // takeUp handles what a member has handed in. The caller holds mu.
 func (r *Roster) takeUp(m *member, k frameKind, payload []byte) error {
-	if r.phase > linking || k != frames[r.phase].up || m.reached != r.phase {
+	if r.phase > linking || k != rounds[r.phase].up || m.reached != r.phase {
 		return fmt.Errorf("%w: kind %d from rank %d is not due", meet.ErrFrame, k, m.rank)
 	}
 	if k == kindCard {
@@ -47,7 +47,11 @@ func (r *Roster) countUp() {
 	case r.phase == linking:
 		r.parentWire.send(kindReady, nil)
 	case r.cfg.Rank == 0:
-		r.answer(pack(encodeCards(r.cards)))
+		var table []byte
+		if r.cfg.Size > 1 {
+			table = pack(encodeCards(r.cards))
+		}
+		r.answer(table)
 	default:
 		var cards []Card
 		for rank, leader := range r.tree.leader {
@@ -61,7 +65,7 @@ func (r *Roster) countUp() {
 
 // takeDown handles the answer from the parent. The caller holds mu.
 func (r *Roster) takeDown(k frameKind, payload []byte) error {
-	if r.phase > linking || k != frames[r.phase].down || r.pending > 0 {
+	if r.phase > linking || k != rounds[r.phase].down || r.pending > 0 {
 		return fmt.Errorf("%w: kind %d is not due", meet.ErrFrame, k)
 	}
 	if k == kindTable {
@@ -86,7 +90,7 @@ func (r *Roster) takeDown(k frameKind, payload []byte) error {
 // answer ends a round: it sends the answer to the members, and lets this process go on. The caller holds mu, so no GO
 // overtakes the table.
 func (r *Roster) answer(payload []byte) {
-	r.toAll(frames[r.phase].down, payload, nil)
+	r.toAll(rounds[r.phase].down, payload, nil)
 	if r.phase == gathering {
 		if r.tree.relays[r.cfg.Rank] && (r.cfg.Rank > 0 || r.cards[0].Standby == "") {
 			_ = r.acceptors[0].Stop()
