@@ -45,6 +45,15 @@ func (j *job) moving() (stop func()) {
 	}
 }
 
+// assisted is moving over a network that has no descriptor, so that a waiter polls it but now and then; over others it
+// does nothing.
+func (j *job) assisted(d driver.Driver) (stop func()) {
+	if d.Name() != "sim" {
+		return func() {}
+	}
+	return j.moving()
+}
+
 // alloc gives a buffer with a message in it.
 func alloc(t testing.TB, g *Gate, size int, seed uint64) Buffer {
 	t.Helper()

@@ -31,6 +31,7 @@ func TestSendBuffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		assistantLeaves := j.assisted(d)
 		msg := make([]byte, size)
 		send := func(i int) error {
 			copy(msg, pattern(size, uint64(i)))
@@ -80,6 +81,7 @@ func TestSendBuffer(t *testing.T) {
 			receive(i)
 		}
 		more.Wait()
+		assistantLeaves()
 		j.close()
 	})
 }
