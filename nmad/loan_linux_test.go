@@ -27,7 +27,7 @@ func (j *job) moving() (stop func()) {
 	wg.Go(func() {
 		for {
 			for _, s := range j.sessions {
-				for _, d := range s.domains.all() {
+				for _, d := range s.domains.open.All() {
 					d.poll()
 				}
 			}

@@ -134,7 +134,7 @@ func TestWorkerKinds(t *testing.T) {
 			t.Error("a worker is bound to a processor that does not exist")
 			d.Close()
 		}
-		if n := len(j.sessions[0].domains.all()); n != 1 {
+		if n := len(j.sessions[0].domains.open.All()); n != 1 {
 			t.Errorf("%d domains are open", n)
 		}
 		j.close()
