@@ -51,12 +51,9 @@ func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
 	}
 	var lines []figure.Spread
 	for _, r := range all {
-		line := figure.Spread{Name: r.Variant, Best: r.Best, Q1: r.Q1, Median: r.Median, Q3: r.Q3, P99: r.P99}
-		if r.Name != "" {
-			line.Name = r.Name + ": " + r.Variant
-		}
+		line := figure.Spread{Name: r.title(), Best: r.Best, Q1: r.Q1, Median: r.Median, Q3: r.Q3, P99: r.P99}
 		if r.Added != nil {
-			line.Remark = signed(*r.Added)
+			line.Remark = signed(r.Added)
 		}
 		lines = append(lines, line)
 	}

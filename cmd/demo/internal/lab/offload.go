@@ -158,9 +158,7 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 	var pairs []figure.Pair
 	for i := 0; i+1 < len(all); i += 2 {
 		pairs = append(pairs, figure.Pair{
-			Name: names[i/2], PeerName: "inside isend",
-			Ours: figure.Measure{Q1: all[i].Q1, Median: all[i].Median, Q3: all[i].Q3},
-			Peer: figure.Measure{Q1: all[i+1].Q1, Median: all[i+1].Median, Q3: all[i+1].Q3},
+			Name: names[i/2], PeerName: "inside isend", Ours: all[i].quartiles(), Peer: all[i+1].quartiles(),
 		})
 	}
 	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), figure.PerOperation, figure.Sides{Ours: "all but the computation", Peer: "of this inside isend"}, pairs)
