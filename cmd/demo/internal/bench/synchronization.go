@@ -87,11 +87,7 @@ func channelPeer(w *watch, n int) error {
 		})
 		wg.Wait()
 	}
-	turns(min(n, 1000))
-	w.begin()
-	turns(n)
-	w.end()
-	return nil
+	return w.timedLoop(n, 1000, turns)
 }
 
 // mutexOurs: a lock and an unlock are one operation.
