@@ -29,7 +29,7 @@ func threadRows() []Experiment {
 // nothing is the body of a thread that is only made and awaited. No closure: what is measured is the thread.
 func nothing() {}
 
-// yieldOurs: two threads take turns; each Yield is one operation.
+// yieldOurs has two threads take turns. Each Yield is one operation.
 func yieldOurs(s *stage, n int) error {
 	turns := func(n int) {
 		loop := func() {

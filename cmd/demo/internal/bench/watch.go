@@ -33,7 +33,7 @@ func (w *watch) end() {
 	w.mallocs = w.after.Mallocs - w.before.Mallocs
 }
 
-// timed times turns(n). Before that it has as many turns made as warm says, or n if that is less, and does not time them.
+// timed times turns(n). Before that it has warm turns made, or n if that is less, which it does not time.
 func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	if err := turns(min(n, warm)); err != nil {
 		return err
@@ -57,10 +57,10 @@ func (w *watch) shares(of []int) {
 	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
 }
 
-// settled collects garbage before it begins, for held. The stacks of goroutines that have ended, among them those that carried
-// our threads, count as in use until they are given back, and the next row would get them for nothing: a collection
-// takes them from their goroutines, and the next one from the caches of the Ps. So it goes on until two collections
-// free no more stacks.
+// settled collects garbage before it begins, for held. The stacks of goroutines that have ended, among them those that
+// carried our threads, count as in use until they are given back, and the next row would get them for nothing: a
+// collection takes them from their goroutines, and the next one from the caches of the Ps. So settled goes on until two
+// collections free no more stacks.
 func (w *watch) settled() {
 	for last := uint64(math.MaxUint64); ; last = w.before.StackInuse {
 		runtime.GC()

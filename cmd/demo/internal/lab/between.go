@@ -44,6 +44,15 @@ func measure(ctx context.Context, o Options, s *Sink, variants []Variant, remark
 	return all, put(s, all)
 }
 
+// measureSpreads is measure, and draws a line for each row.
+func measureSpreads(ctx context.Context, o Options, s *Sink, conditions, axis string, variants []Variant, remarks ...string) error {
+	all, err := measure(ctx, o, s, variants, remarks...)
+	if err != nil {
+		return err
+	}
+	return drawSpreads(s, conditions, axis, all)
+}
+
 // drawSpreads draws one line per row, if a figure is wanted.
 func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
 	if s.Plot == nil {

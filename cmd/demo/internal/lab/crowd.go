@@ -133,8 +133,8 @@ func (cr *crowd) run(ctx context.Context, o Options, s *Sink) error {
 	return runCrowds(ctx, o, s, "", cr)
 }
 
-// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title;
-// empty: the name of the first. Remarks and peers of all are those of the first.
+// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title.
+// An empty title stands for the name of the first crowd. The remarks and peers of all are those of the first.
 func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*crowd) error {
 	first := all[0]
 	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, first.remarks...)...); err != nil {

@@ -223,7 +223,7 @@ func (gc gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l lo
 	return l, errors.Join(err, s.Close())
 }
 
-// count says how many messages per ms each gate had, from when all have had one.
+// count returns how many messages per ms each gate has, measured for d from when all have had one.
 func (gc gateCase) count(ctx context.Context, counts *[gateCount]atomic.Int64, d time.Duration) (load, error) {
 	for k := 0; k < gateCount; {
 		if ctx.Err() != nil {

@@ -26,7 +26,7 @@ var emptyTask = Experiment{
 	Run:       runEmptyTask,
 }
 
-// onlyGlobal reports whether a way to keep queues has but the global one.
+// onlyGlobal reports whether a way to keep queues has no queue but the global one.
 func onlyGlobal(name string) bool { return strings.HasPrefix(name, "global ") }
 
 // twoCores is the machine of two bound pollers: one VP each.

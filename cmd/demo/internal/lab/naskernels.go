@@ -210,8 +210,8 @@ func kernelPanel(rows []KernelRow) figure.Panel {
 	for i := range rows {
 		r := &rows[i]
 		panel.Places = append(panel.Places, strings.Replace(r.Name, ", class", "", 1))
-		time.Y, time.Low, time.High = append(time.Y, percent(r.Ratio)), append(time.Low, bound(r.RatioLow, r.RatioQ1)), append(time.High, bound(r.RatioHigh, r.RatioQ3))
-		cpu.Y, cpu.Low, cpu.High = append(cpu.Y, percent(r.CPURatio)), append(cpu.Low, bound(r.CPULow, r.CPUQ1)), append(cpu.High, bound(r.CPUHigh, r.CPUQ3))
+		time.Add(percent(r.Ratio), bound(r.RatioLow, r.RatioQ1), bound(r.RatioHigh, r.RatioQ3))
+		cpu.Add(percent(r.CPURatio), bound(r.CPULow, r.CPUQ1), bound(r.CPUHigh, r.CPUQ3))
 		most.Y = append(most.Y, publishedBound)
 	}
 	panel.Curves = []figure.Curve{time, cpu, most}

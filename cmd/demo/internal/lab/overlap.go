@@ -334,7 +334,7 @@ func drawOverlap(s *Sink, contests []contest, all []OverlapRow) error {
 		g := &panels[len(panels)-1]
 		k := figure.Curve{Name: c.variant + ", " + c.who.name}
 		for _, r := range all[i*len(factors.of) : (i+1)*len(factors.of)] {
-			k.Y, k.Low, k.High = append(k.Y, r.Overlap), append(k.Low, r.Q1), append(k.High, r.Q3)
+			k.Add(r.Overlap, r.Q1, r.Q3)
 		}
 		g.Curves = append(g.Curves, k)
 	}

@@ -42,13 +42,13 @@ type peers struct {
 	patience time.Duration // bounds one job
 }
 
-// errNoPeers: why none can be run here.
+// errNoPeers reports that no peers can be run here.
 var errNoPeers = errors.New("no peers")
 
 // peerPatience is the patience with the jobs of experiments.
 const peerPatience = 90 * time.Second
 
-// errSlow: a job did not end in time.
+// errSlow reports that a job did not end in time.
 var errSlow = errors.New("it took longer")
 
 // statusMissing is how test/peers ends where a setting is not installed.

@@ -122,7 +122,7 @@ func (v *Variant) label() string {
 	return text
 }
 
-// ErrNoVariant says that Options.Only is in no variant's name.
+// ErrNoVariant reports that Options.Only is in no variant's name.
 var ErrNoVariant = errors.New("--only: no variant has in its name")
 
 // chosen are the variants that have a text in their labels, in any case, each with its base.
