@@ -37,7 +37,7 @@ var exchanges = Experiment{
 			share int
 		}{{"8 B", 8, 1}, {"2 KiB", 2 << 10, 5}, {"2 MiB", 2 << 20, 500}} {
 			all = append(all, &crowd{
-				name: "exchange, " + x.name, mode: "exchange", size: x.size, share: x.share, threads: powers(1, 8), peers: []setting{openMPIYield, openMPIUCX, mpich},
+				name: "exchange, " + x.name, mode: "exchange", size: x.size, share: x.share, threads: powers(8), peers: []setting{openMPIYield, openMPIUCX, mpich},
 				paced: true, players: true, toFirst: true, axis: "pairs, " + x.name, remarks: remarks,
 				ours: []crowdVariant{
 					{"threads, a private domain each", duo.Setup{Hooked: true}, exchangeAs(kindPrivate)},

@@ -21,7 +21,7 @@ var fan = Experiment{
 	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,
+			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(256), peers: allPeers,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, fanOut},
 				{"ours, each blocks at once", duo.Setup{Spin: -1, Params: map[string]string{"busy-wait": "0"}}, fanOut},
@@ -37,9 +37,9 @@ var fan = Experiment{
 // allPeers are those whose waits differ.
 var allPeers = []setting{openMPI, openMPIYield, openMPIUCX, mpich}
 
-// powers are the powers of two from low to high.
-func powers(low, high int) (all []int) {
-	for n := low; n <= high; n *= 2 {
+// powers are the powers of two from 1 to high.
+func powers(high int) (all []int) {
+	for n := 1; n <= high; n *= 2 {
 		all = append(all, n)
 	}
 	return all

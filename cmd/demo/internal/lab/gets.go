@@ -57,11 +57,11 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 		var panels []figure.Panel
 		for _, x := range getSizes {
 			iters := max(o.Iters/x.share, 8)
-			for _, n := range powers(1, mostGets) {
+			for _, n := range powers(mostGets) {
 				base, name := len(variants), fmt.Sprintf("get, %s, N = %d", size.Format(x.size), n)
 				variants = append(variants, Variant{Name: name, Variant: "processes", Base: base, Parameter: "domains", Where: where,
 					Measure: func() ([]float64, error) { return getProcesses(ctx, p, x.size, n, iters) }})
-				for _, domains := range powers(1, n) {
+				for _, domains := range powers(n) {
 					value := float64(domains)
 					variants = append(variants, Variant{Name: name, Variant: "threads", Base: base, Parameter: "domains", Value: &value, Where: where,
 						Measure: func() ([]float64, error) { return getThreads(ctx, p, x.size, n, domains, iters) }})
@@ -82,7 +82,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 			add("processes", nil, func() (crowdSample, error) {
 				return exchangeProcesses(ctx, p, duo.Setup{Hooked: true}, x.size, mostGets, iters)
 			})
-			for _, domains := range powers(1, mostGets) {
+			for _, domains := range powers(mostGets) {
 				value, kind := float64(domains), kindDomains
 				if domains == mostGets {
 					kind = kindPrivate
@@ -109,7 +109,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 func getPanel(rows []Row, what string) figure.Panel {
 	p := figure.Panel{X: "domains; " + what, Y: "time of a get if all advance alike", Times: true}
 	places := []string{"processes"}
-	for _, d := range powers(1, mostGets) {
+	for _, d := range powers(mostGets) {
 		places = append(places, fmt.Sprint(d))
 	}
 	p.Places = places

@@ -24,7 +24,7 @@ var nload = Experiment{
 	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
+			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, playBesideLoad},
 				{"ours, waits spin for ever", duo.Setup{Spin: time.Second}, playBesideLoad},

@@ -22,7 +22,7 @@ var pairs = Experiment{
 	Pair:      true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(1, 64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true, players: true,
+			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true, players: true,
 			ours: []crowdVariant{
 				{"ours, shm", duo.Setup{Driver: "shm"}, playPairs},
 				{"ours, shm, aggregation", duo.Setup{Driver: "shm", Strategy: "aggregation"}, playPairs},
