@@ -103,7 +103,7 @@ func TestThreadEnds(t *testing.T) {
 		if err := never.Wait(); !errors.Is(err, ErrPeerLost) {
 			t.Error("a receive from the domain of a thread that has ended: ", err)
 		}
-		if n := len(j.sessions[0].domains.all()); n != 1 {
+		if n := len(j.sessions[0].domains.open.All()); n != 1 {
 			t.Errorf("%d domains are open", n)
 		}
 		stop()

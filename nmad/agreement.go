@@ -33,10 +33,10 @@ type agreements struct {
 	running     bool
 	stopped     error // what calls end with; nil until stop
 
-	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
+	failed atomic.Pointer[[]int] // lost ranks, agreed ones first; the slice does not change
 
 	groups       map[uint16]*groupAgreements // by context; 0: the job. Only the goroutine that runs touches it
-	pending      map[uint16]*pendingNotes    // of contexts that this process has not opened yet; only that goroutine touches it
+	pending      map[uint16]*pendingNotes    // of contexts that are not open here yet; only that goroutine touches it
 	pendingCount atomic.Int32                // how many of these there are
 }
 

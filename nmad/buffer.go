@@ -82,7 +82,8 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 		return Buffer{}, err
 	}
 	if g.domain != nil && g.domain.number != 0 {
-		return Buffer{}, fmt.Errorf("nmad: %w: memory to lend is that of the job's own domain, 0, and this gate is of domain %d: send from any other", ErrConfig, g.domain.number)
+		return Buffer{}, fmt.Errorf("nmad: %w: memory to lend is that of the job's own domain, 0, and this gate is of domain %d: send from any other",
+			ErrConfig, g.domain.number)
 	}
 	if size < 0 {
 		return Buffer{}, fmt.Errorf("nmad: %w: a buffer of %d bytes", ErrConfig, size)
@@ -126,7 +127,8 @@ func (e *noRoom) Error() string {
 	if e.size <= e.all {
 		why = fmt.Sprintf("%d of them are free, in pieces: release some, or %s", e.free, why)
 	}
-	return fmt.Sprintf("nmad: a buffer of %d bytes for rank %d: %v among the %d bytes of its buffers; %s", e.size, e.rank, ErrNoRoom, e.all, why)
+	return fmt.Sprintf("nmad: a buffer of %d bytes for rank %d: %v among the %d bytes of its buffers; %s",
+		e.size, e.rank, ErrNoRoom, e.all, why)
 }
 
 // lock takes the lock of the pool, and reports whether b was not released. Buffer.unlock releases the lock. The zero

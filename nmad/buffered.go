@@ -102,7 +102,8 @@ func (mem *attached) free(k *attachedMessage) bool {
 		return false
 	}
 	if err := k.r.core.Err(); err != nil && mem.lateError == nil {
-		mem.lateError = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
+		mem.lateError = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w",
+			k.r.gate.rank, k.op.Tag, err)
 	}
 	mem.putBack(k)
 	return true
@@ -215,7 +216,8 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 
 // noBuffer is the error of a buffered send when no memory is attached.
 func (g *Gate) noBuffer(tag uint64) error {
-	return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach", g.rank, tag, ErrBuffer, g.domain.number)
+	return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach",
+		g.rank, tag, ErrBuffer, g.domain.number)
 }
 
 // size returns the length of the message of a send, in bytes.

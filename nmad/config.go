@@ -28,9 +28,13 @@ type Config struct {
 	Rank int // this process: 0 to Size-1
 	Size int // processes in the job
 
-	Rendezvous string       // host:port at which rank 0 listens while the job starts
-	Listener   net.Listener // of rank 0: a socket that listens there already, so that no other process can take the port; Open closes it
-	Secret     []byte       // the secret of the job, the same in all processes, 16 to 1024 bytes; 32 random bytes are enough
+	Rendezvous string // host:port at which rank 0 listens while the job starts
+
+	// Listener is, for rank 0, a socket that listens there already, so that no other process can take the port. Open
+	// closes it.
+	Listener net.Listener
+
+	Secret []byte // the secret of the job, the same in all processes, 16 to 1024 bytes; 32 random bytes are enough
 
 	// Driver names the network: "shm"; "tcp"; "unix"; or "auto", which takes shm on one host, unix where shm does not
 	// work, and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as many
@@ -105,12 +109,12 @@ type Config struct {
 	Measured *Profile
 
 	hosts        []int         // number of the host of each rank, as the manager says; nil if there is one host
-	bind         string        // address of this host on the first network of the job, as a process manager has told; "" if it is not known
+	bind         string        // address of this host on the first network of the job; "" if no process manager has told it
 	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; "" in any other job
 	startTimeout time.Duration // how long Open waits for the other processes; 0 stands for Timeout
 	fromEnv      *jobIdentity  // what the environment has told of the job; nil if the Config was not made of it
 	byJoin       bool          // Join has made the Config
-	manager      *managed      // the manager that has started this process, and by which it meets the others; nil if there is none
+	manager      *managed      // has started this process, which meets the others by it; nil if there is none
 
 	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
 	jobDomain      DomainConfig // of the job's domain; only tests set it
@@ -136,7 +140,7 @@ type Config struct {
 	railNames   []string
 	listen      []string
 	costs       map[string]strategy.Cost // by name, if measured
-	eagerLimits map[string]int           // likewise, up to which size eager is not slower than a rendezvous over that rail; 0: not measured
+	eagerLimits map[string]int           // likewise, Rail.Eager
 }
 
 // Values of Config.Link.
@@ -163,9 +167,11 @@ func (cfg *Config) check() error {
 	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, cfg.Rank, cfg.Size, cfg.Size-1)
 	case cfg.Size > 1 && cfg.Rendezvous == "" && cfg.Listener == nil:
-		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM", ErrConfig, cfg.Size)
+		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM",
+			ErrConfig, cfg.Size)
 	case cfg.Size > 1 && (len(cfg.Secret) < roster.MinSecret || len(cfg.Secret) > roster.MaxSecret):
-		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(cfg.Secret), roster.MinSecret, roster.MaxSecret, EnvSecretFile)
+		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s",
+			ErrConfig, len(cfg.Secret), roster.MinSecret, roster.MaxSecret, EnvSecretFile)
 	case cfg.Heartbeat != 0 && (cfg.Heartbeat < 100*time.Millisecond || cfg.Heartbeat > time.Hour):
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, cfg.Heartbeat)
 	case cfg.Stall != 0 && (cfg.Stall < 100*time.Millisecond || cfg.Stall > time.Hour):
@@ -175,9 +181,11 @@ func (cfg *Config) check() error {
 	case cfg.Announced > flow.MaxCookies:
 		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, cfg.Announced, flow.MaxCookies)
 	case cfg.Loans != 0 && (cfg.Loans < pageBytes || cfg.Loans > maxLoanBytes):
-		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, cfg.Loans, pageBytes, maxLoanBytes)
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d",
+			ErrConfig, cfg.Loans, pageBytes, maxLoanBytes)
 	case cfg.Timeout < 0 || cfg.Linger < 0:
-		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, cfg.Timeout, cfg.Linger)
+		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default",
+			ErrConfig, cfg.Timeout, cfg.Linger)
 	}
 	return nil
 }
@@ -213,7 +221,8 @@ func (cfg *Config) complete() error {
 	}
 	cfg.oversubscribed = &atomic.Bool{}
 	cfg.oversubscribed.Store(cfg.SharedCPUs)
-	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
+	cfg.Timeout, cfg.Linger = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger)
+	cfg.Spin = cmp.Or(cfg.Spin, DefaultSpin)
 	cfg.startTimeout = cmp.Or(cfg.startTimeout, cfg.Timeout)
 	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
 	cfg.Loans = cmp.Or(cfg.Loans, DefaultLoans)

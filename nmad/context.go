@@ -313,7 +313,8 @@ func (c *Context) Drop() {
 
 // dropFrom receives and discards the messages that come from a gate, one after the other, by r.
 func (c *Context) dropFrom(g *Gate, r *Request) {
-	_ = g.Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) { // of a gate that has ended nothing comes
+	// Post fails if the gate has ended: then nothing comes.
+	_ = g.Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) {
 		if _, err := r.Test(); err == nil || errors.Is(err, ErrTruncated) {
 			c.dropFrom(g, r)
 		}

@@ -18,6 +18,7 @@ func TestOrderInContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
 		defer j.close()
+		defer j.assisted(d)()
 		s, stop := oneVP(t)
 		defer stop()
 		sizes := []int{0, 1, 61, 4096, 50_001}

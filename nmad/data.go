@@ -41,7 +41,8 @@ type Vector struct {
 // ErrConfig if the blocks do not all lie in base.
 func NewVector(base []byte, count, block, stride int) (*Vector, error) {
 	if count < 0 || block < 0 || stride < 0 {
-		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes, %d apart: none may be below 0", ErrConfig, count, block, stride)
+		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes, %d apart: none may be below 0",
+			ErrConfig, count, block, stride)
 	}
 	v := &Vector{base, count, block, stride}
 	if count == 0 || block == 0 {
@@ -49,7 +50,8 @@ func NewVector(base []byte, count, block, stride int) (*Vector, error) {
 		return v, nil
 	}
 	if block > len(base) || stride != 0 && count-1 > (len(base)-block)/stride {
-		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes, %d apart, do not lie in %d bytes", ErrConfig, count, block, stride, len(base))
+		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes, %d apart, do not lie in %d bytes",
+			ErrConfig, count, block, stride, len(base))
 	}
 	if total := count * block; total/block != count {
 		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes are more than this machine can count", ErrConfig, count, block)

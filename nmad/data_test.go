@@ -156,9 +156,7 @@ func TestShapes(t *testing.T) {
 		}
 		j := newJob(t, 2, d, nil)
 		defer j.close()
-		if d.Name() == "sim" { // it has no descriptor, so a waiter polls it but now and then
-			defer j.moving()()
-		}
+		defer j.assisted(d)()
 		for _, to := range []int{0, 1} {
 			all := shapes()
 			for i, out := range all {

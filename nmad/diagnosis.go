@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
@@ -24,8 +24,8 @@ import (
 // sessionList lists the open sessions of this process. A pioman.Reason has only numbers; by this list WriteWaits finds
 // the session and its contexts.
 type sessionList struct {
-	mu   sync.Mutex // guards all fields
-	open []*Session
+	mu   sync.Mutex // guards last, and serializes changes of open
+	open shelf.Snapshot[*Session]
 	last uint32 // serial of the last session
 }
 
@@ -38,19 +38,13 @@ func (list *sessionList) add(s *Session) {
 	defer list.mu.Unlock()
 	list.last++
 	s.serial = list.last & sessionMask
-	list.open = append(list.open, s)
+	list.open.Add(s)
 }
 
 func (list *sessionList) remove(s *Session) {
 	list.mu.Lock()
 	defer list.mu.Unlock()
-	list.open = slices.DeleteFunc(list.open, func(x *Session) bool { return x == s })
-}
-
-func (list *sessionList) all() []*Session {
-	list.mu.Lock()
-	defer list.mu.Unlock()
-	return slices.Clone(list.open)
+	list.open.Delete(func(x *Session) bool { return x == s })
 }
 
 // waitsForMessage is the kind of the reasons of requests. The words of such a reason:
@@ -127,7 +121,7 @@ func messageText(words [4]uint64) string {
 		text += fmt.Sprintf(", domain %d", domain)
 	}
 	var in *Session
-	for _, s := range sessions.all() {
+	for _, s := range sessions.open.All() {
 		if uint64(s.serial) == of>>32&sessionMask {
 			in = s
 		}
@@ -169,7 +163,7 @@ func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 func WriteWaits(w io.Writer) error {
 	var text strings.Builder
 	writeThreads(&text)
-	for _, s := range sessions.all() {
+	for _, s := range sessions.open.All() {
 		s.writeKept(&text)
 	}
 	_, err := io.WriteString(w, text.String())
@@ -251,7 +245,8 @@ func (s *Session) writeKept(w io.Writer) {
 			}
 			h.unlock()
 			for _, m := range some {
-				fmt.Fprintf(w, "  came from rank %d%s, and no receive is for it: %s, %d bytes\n", g.rank, d.name(), s.tagText(d.number, m.context, m.tag, exact), m.size)
+				fmt.Fprintf(w, "  came from rank %d%s, and no receive is for it: %s, %d bytes\n",
+					g.rank, d.name(), s.tagText(d.number, m.context, m.tag, exact), m.size)
 			}
 		}
 	}
@@ -272,7 +267,7 @@ func (g *Gate) lockWithin1ms() (h *lockedGate) {
 // title identifies this process, for people.
 func title() string {
 	text := fmt.Sprintf("pid %d", os.Getpid())
-	for _, s := range sessions.all() {
+	for _, s := range sessions.open.All() {
 		text = fmt.Sprintf("rank %d of %d, ", s.cfg.Rank, s.cfg.Size) + text
 	}
 	return text
@@ -323,7 +318,7 @@ func (s *Session) String() string {
 	if s.cfg.oversubscribed.Load() {
 		b.WriteString(", whose processes share CPUs")
 	}
-	for _, d := range s.domains.all() {
+	for _, d := range s.domains.open.All() {
 		if d.number > 0 {
 			fmt.Fprintf(&b, "\n%v", d)
 		}
@@ -372,7 +367,8 @@ func (h *lockedGate) describe(b *strings.Builder) {
 	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
 	for i := range h.g.rails {
 		l := &h.g.rails[i]
-		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.armedInVain, l.inactive())
+		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v",
+			l.name, l.armed, l.armedRoom, l.armedInVain, l.inactive())
 		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside
 			fmt.Fprintf(b, "\n\t%v", link)
 		}

@@ -38,7 +38,7 @@ type Domain struct {
 	contexts shelf.Snapshot[*Context] // the open contexts; changed under mu
 	attached atomic.Pointer[attached] // memory for buffered sends; nil if there is none
 
-	mu           sync.Mutex                             // serializes install and retire, and changes of contexts, usedContexts and otherGates
+	mu           sync.Mutex                             // guards usedContexts and Gate.registration; serializes changes of contexts and otherGates
 	usedContexts []uint64                               // a bit for each number of a context that is, or was, open
 	otherGates   atomic.Pointer[map[remoteDomain]*Gate] // the gates to domains of other numbers; the map does not change
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
@@ -55,23 +56,23 @@ func (s *Session) Domains() []*Domain {
 	if x.why != nil {
 		return nil
 	}
-	return slices.Clone(x.open)
+	return slices.Clone(x.open.All())
 }
 
 // domains is the list of the open domains of a session. Safe for concurrent use.
 type domains struct {
-	mu      sync.Mutex           // guards all fields
-	open    []*Domain            // that of the job first; the slice is replaced, not changed, when one is removed
-	used    map[int]struct{}     // numbers of domains that are, or were, open
-	highest int                  // the highest number in used
-	gone    map[int]roster.Event // the news of processes that have left or died, by rank, for domains that are opened later
-	why     error                // what opening a domain fails with; nil until close
-	changed chan struct{}        // closed, and replaced, when a domain is opened, and by close; welcome waits for it
+	mu      sync.Mutex              // guards the other fields, and serializes changes of open
+	open    shelf.Snapshot[*Domain] // that of the job first
+	used    map[int]struct{}        // numbers of domains that are, or were, open
+	highest int                     // the highest number in used
+	gone    map[int]roster.Event    // the news of processes that have left or died, by rank, for domains that are opened later
+	why     error                   // what opening a domain fails with; nil until close
+	changed chan struct{}           // closed, and replaced, when a domain is opened, and by close; welcome waits for it
 }
 
 func (ds *domains) init(job *Domain) {
-	ds.open, ds.used, ds.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]roster.Event{}
-	ds.changed = make(chan struct{})
+	ds.used, ds.gone, ds.changed = map[int]struct{}{0: {}}, map[int]roster.Event{}, make(chan struct{})
+	ds.open.Add(job)
 }
 
 // add adds a domain, and gives it a number if it has none. It returns the news of the processes that have ended so far,
@@ -90,10 +91,11 @@ func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
 		return nil, fmt.Errorf("%w: number %d: give 1 to %d", ErrConfig, d.number, lastDomain)
 	case used:
 		return nil, fmt.Errorf("%w: the number %d was used before: give each domain one of its own", ErrConfig, d.number)
-	case len(ds.open) == MaxDomains:
+	case len(ds.open.All()) == MaxDomains:
 		return nil, fmt.Errorf("%w: %d domains are open, which is the limit: close one first", ErrConfig, MaxDomains)
 	}
-	ds.open, ds.used[d.number], ds.highest = append(ds.open, d), struct{}{}, max(ds.highest, d.number)
+	ds.used[d.number], ds.highest = struct{}{}, max(ds.highest, d.number)
+	ds.open.Add(d)
 	ds.announce()
 	return slices.Collect(maps.Values(ds.gone)), nil
 }
@@ -108,7 +110,7 @@ func (ds *domains) announce() {
 func (ds *domains) remove(d *Domain) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.open = slices.DeleteFunc(slices.Clone(ds.open), func(o *Domain) bool { return o == d }) // other threads may be walking over the old slice
+	ds.open.Delete(func(o *Domain) bool { return o == d })
 }
 
 // close makes opening a domain fail with why from here on, and returns the open domains.
@@ -119,14 +121,7 @@ func (ds *domains) close(why error) []*Domain {
 		ds.why = why
 		ds.announce()
 	}
-	return ds.open
-}
-
-// all returns the open domains. The caller must not change the slice.
-func (ds *domains) all() []*Domain {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	return ds.open
+	return ds.open.All()
 }
 
 // lost keeps the news of a process for domains that are opened later, and returns the open ones.
@@ -134,7 +129,7 @@ func (ds *domains) lost(e roster.Event) []*Domain {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	ds.gone[e.Rank] = e
-	return ds.open
+	return ds.open.All()
 }
 
 // find returns the domain of a number, to which a peer links. If the domain was not opened yet, find returns a channel
@@ -143,7 +138,7 @@ func (ds *domains) lost(e roster.Event) []*Domain {
 func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	for _, d := range ds.open {
+	for _, d := range ds.open.All() {
 		if d.number == number {
 			return d, nil
 		}

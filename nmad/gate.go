@@ -44,8 +44,8 @@ type Gate struct {
 	task         pioman.Task                // polls the gate; see tick
 	registration gateRegistration           // guarded by Domain.mu
 	buffers      atomic.Pointer[bufferPool] // memory of Alloc; nil before its first call; set once, under mu
-	openSample   *sampleRound               // a round trip that a Sample has begun and given up; nil if there is none; for the caller of Sample
-	lateError    atomic.Pointer[error]      // how a send has ended whose Send had returned before; the worker writes it, the next Send takes it
+	openSample   *sampleRound               // a round trip that a Sample has given up, or nil; for the caller of Sample
+	lateError    atomic.Pointer[error]      // of a send whose Send had returned; the worker writes it, the next Send takes it
 	failure      atomic.Pointer[error]      // flow.Flow.Dead, for readers without the lock; die writes it
 	upcalls      upcalls                    // calls of the program's functions that are due
 	rails        []rail                     // at least one; the type rail says which of its fields mu guards

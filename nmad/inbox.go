@@ -21,7 +21,7 @@ type gateInbox struct {
 	due      atomic.Int32                 // number of copied transfers, of entries of released, and 1 if rescan is set; see left
 	incoming atomic.Pointer[flow.Request] // list of requests that were started, the youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
-	lane     atomic.Pointer[lane.Lane]    // the lane of C code, whose slips are to be posted; nil if there is none; set once, under the lock
+	lane     atomic.Pointer[lane.Lane]    // the lane of C code, or nil, whose slips are to be posted; set once, under the lock
 	released atomic.Pointer[flow.Lease]   // list of loans that were released, the youngest first; see loan.go
 }
 
@@ -97,7 +97,8 @@ func (g *Gate) lookAgain() {
 
 // takeReceives calls Begin, and does the search that lookAgain has asked for.
 func (h *lockedGate) takeReceives() {
-	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin: so its age covers the receive for which the search was asked
+	// Before Begin: so its age covers the receive for which the search was asked.
+	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false)
 	age := h.Begin()
 	if asked && h.endErr == nil && (h.echoDue || h.echoes && !h.started.Empty()) {
 		if h.g.inbox.rescan.Swap(true) { // search later, when echo has received the messages that this process sends to itself

@@ -29,7 +29,8 @@ func (c *Context) way(rank int, w *lane.Way) (known bool) {
 	if err != nil {
 		return false
 	}
-	if g.rank == g.ownRank || g.private != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
+	if g.rank == g.ownRank || g.private != nil || g.worker != nil || g.offload != nil || g.mu.Joint() ||
+		len(g.rails) != 1 || marcel.Tracing() {
 		return true
 	}
 	h := g.enter()
@@ -118,7 +119,8 @@ func (h *lockedGate) takeSlips() {
 		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
-		if in != nil && r.claim() == nil { // always so: C code keeps the context open, and uses a slip again only when its receive has ended
+		// C code keeps the context open, and uses a slip again only when its receive has ended, so this is always true.
+		if in != nil && r.claim() == nil {
 			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)

@@ -331,7 +331,8 @@ func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver
 func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
 	addr := lk.cards[rank].Rails[rail].Addr
 	for try := 0; try < dialTries; try++ {
-		if link, err = lk.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
+		link, err = lk.ends[rail].Dial(ctx, rank, addr)
+		if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			break
 		}
 		if errors.Is(err, driver.ErrBusy) || mayPass(err) {
@@ -384,7 +385,8 @@ func hear(ctx context.Context, link driver.Link, least, most uint64) (h driver.H
 		return ok, err
 	})
 	if err == nil && (h.Kind != flow.KindLink || h.Flags != 0 || h.Body != 0 || h.Size < least || h.Size > most) {
-		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the exchange about a link", driver.ErrProtocol, h.Kind, h.Flags, h.Size)
+		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the exchange about a link",
+			driver.ErrProtocol, h.Kind, h.Flags, h.Size)
 	}
 	return h, err
 }
@@ -503,7 +505,7 @@ func (d *Domain) linkWaiting() {
 func (d *Domain) meshOnce() {
 	if !d.meshed.Swap(true) {
 		d.s.agreements.post(func() {
-			for _, o := range d.s.domains.all() {
+			for _, o := range d.s.domains.open.All() {
 				o.mesh()
 			}
 		})

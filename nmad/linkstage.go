@@ -188,9 +188,9 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// unlinkedLink is the link, for each rail, of a gate that has no links yet: nothing comes over it, and it has no room. The first send
-// over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
-// Descriptor.
+// unlinkedLink is the link, for each rail, of a gate that has no links yet: nothing comes over it, and it has no room.
+// The first send over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may
+// call Close and Descriptor.
 type unlinkedLink struct {
 	driver.Plain
 	h *lockedGate

@@ -196,8 +196,9 @@ func step(t *testing.T, kind string, messages int) map[string]int {
 				t.Fatal(err)
 			}
 			if locks(code[:]) {
-				if name := function(uintptr(regs.Rip)); !strings.HasPrefix(name, "runtime.") {
-					at[name]++ // a thread as slow as this one is preempted between messages: that is the runtime's
+				// A thread as slow as this one is preempted between messages: that is the runtime's.
+				if name := function(uintptr(regs.Rip)); !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/") {
+					at[name[strings.LastIndex(name, "/")+1:]]++
 				}
 			}
 		}
@@ -211,10 +212,9 @@ func step(t *testing.T, kind string, messages int) map[string]int {
 	return nil
 }
 
-// function is the one at an address, into which others may be inlined.
+// function is the one at an address, with the path of its package, into which others may be inlined.
 func function(pc uintptr) string {
-	name := runtime.FuncForPC(runtime.FuncForPC(pc).Entry()).Name()
-	return name[strings.LastIndex(name, "/")+1:]
+	return runtime.FuncForPC(runtime.FuncForPC(pc).Entry()).Name()
 }
 
 // locks says whether an instruction has the prefix LOCK, or is XCHG with memory, which needs none.

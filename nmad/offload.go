@@ -52,7 +52,8 @@ func offloading(g *Gate, cfg *DomainConfig) *offload {
 		return nil
 	}
 	x := &offload{g: g}
-	if x.task.Init("nmad submission", func(*pioman.Task) pioman.Status { x.run(); return pioman.Done }, pioman.OneShot); cfg.Offload == OffloadTasklet {
+	x.task.Init("nmad submission", func(*pioman.Task) pioman.Status { x.run(); return pioman.Done }, pioman.OneShot)
+	if cfg.Offload == OffloadTasklet {
 		x.vector = cfg.Tasklets
 		_ = x.tasklet.Init(x.vector, x.run) // it is new, so it cannot be scheduled
 	}
@@ -104,7 +105,8 @@ func (cfg *DomainConfig) checkOffload() error {
 	case cfg.Offload > OffloadTasklet:
 		return fmt.Errorf("%w: offload %v", ErrConfig, cfg.Offload)
 	case cfg.Offload != OffloadOff && cfg.resolved().Progress != Engine:
-		return fmt.Errorf("%w: offload %v with progress %v: other cores submit only what the engine moves", ErrConfig, cfg.Offload, cfg.resolved().Progress)
+		return fmt.Errorf("%w: offload %v with progress %v: other cores submit only what the engine moves",
+			ErrConfig, cfg.Offload, cfg.resolved().Progress)
 	case cfg.Offload == OffloadTasklet && cfg.Tasklets == nil:
 		return fmt.Errorf("%w: offload tasklet without Tasklets: give what tasklet.Attach returns", ErrConfig)
 	case cfg.Offload != OffloadTasklet && cfg.Tasklets != nil:

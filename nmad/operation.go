@@ -190,7 +190,8 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 func (r *Request) prepareSend(g *Gate, op *Op) {
 	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	b := op.Buffer
-	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
+	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 &&
+		op.Done == nil && op.Queue == nil {
 		return
 	}
 	c, x := &r.core, r.useRare()
@@ -228,7 +229,8 @@ func (r *Request) setAge(mask uint64) {
 // prepareRecv is prepare for a receive with options.
 func (r *Request) prepareRecv(g *Gate, op *Op) {
 	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
-	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
+	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && !op.Loan &&
+		op.Done == nil && op.Queue == nil {
 		return
 	}
 	c, x := &r.core, r.useRare()

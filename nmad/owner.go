@@ -28,7 +28,7 @@ type owner struct {
 	_           [pad]byte
 	engine      *pioman.Engine                // moves the private domains of the owner
 	domains     atomic.Int32                  // number of open domains; written under ownerList.mu
-	otherEngine atomic.Pointer[pioman.Engine] // an engine that polls of engine also poll, by task; nil if there is none. The owner writes it
+	otherEngine atomic.Pointer[pioman.Engine] // polls of engine also poll it, by task; nil if there is none. The owner writes it
 	hooked      bool                          // hooks poll otherEngine, as alsoPoll has seen it; the owner's
 	task        pioman.Task                   // polls otherEngine; a task of engine
 	poll        pioman.Handler                // the function of task
@@ -174,8 +174,8 @@ func (o *owner) withSession(s *Session) {
 // the owner's engine need not wake for it now and then.
 func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
-	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
-		return
+	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil {
+		return // nothing changes; or the caller is inside the task's handler, where its wait will fail
 	}
 	o.otherEngine.Store(e)
 	if o.hooked = hooked; e == nil {

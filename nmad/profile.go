@@ -13,7 +13,10 @@ type Profile struct {
 
 // Rail holds the measurements of one rail.
 type Rail struct {
-	Eager     int     `json:"eager,omitempty"`      // longest message that is faster eagerly, over the first rail, than by a rendezvous whose bytes come over this one; 0: not measured
+	// Eager is the longest message, in bytes, that is faster eagerly, over the first rail, than by a rendezvous whose
+	// bytes come over this one; 0 if it was not measured.
+	Eager int `json:"eager,omitempty"`
+
 	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
 	Bandwidth float64 `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
 	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes

@@ -144,7 +144,8 @@ func (h *lockedGate) bind(link driver.Link, eager int) {
 // echo receives what was sent over a link that echoes, on both tracks, until nothing moves. So a thread that sends to
 // its own process needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
-	for vain := 0; h.endErr == nil && (h.echoDue || vain < 2 && h.flow.HasChunks()); { // Pull takes in one round what Push has offered in the round before
+	// Pull takes in one round what Push has offered in the round before, so one round in vain is not the end.
+	for vain := 0; h.endErr == nil && (h.echoDue || vain < 2 && h.flow.HasChunks()); {
 		h.echoDue = false
 		for h.receive(nil) {
 		}

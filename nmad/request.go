@@ -18,9 +18,9 @@ import (
 //	   | listen, or notifyOwner, under mu
 //	NotifyOwner --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
 //
-// State becomes Ended in three places: as a rule in the flow (flow.Flow.Finish); in lockedGate.tellEnd, for a request that the
-// flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a send that
-// was never under way.
+// State becomes Ended in three places: as a rule in the flow (flow.Flow.Finish); in lockedGate.tellEnd, for a request
+// that the flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a
+// send that was never under way.
 //
 // Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the
 // request again: no other thread accesses it.

@@ -36,7 +36,7 @@ type Session struct {
 
 	agreements *agreements
 
-	relayLost  atomic.Bool // a process that relays the news of deaths has gone, so only links tell of some deaths (linkstage.go); notice sets it
+	relayLost  atomic.Bool // a relay of the news of deaths has gone, so only links tell of some; notice sets it
 	cardsKnown atomic.Bool // linker.cards has the cards of all processes; connect sets it
 	peerLost   atomic.Bool // this process has lost another one; Abort reads it
 
@@ -134,7 +134,8 @@ func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
 	s.job.cfg = s.cfg.jobDomain.resolved()
 	s.domains.init(&s.job)
-	if s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.SharedCPUs); err == nil && s.cfg.jobDomain.Progress == Worker {
+	s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.SharedCPUs)
+	if err == nil && s.cfg.jobDomain.Progress == Worker {
 		err = s.job.startWorker(&s.cfg.jobDomain.Worker)
 	}
 	return err

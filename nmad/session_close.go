@@ -29,7 +29,7 @@ func (s *Session) notice(e roster.Event) {
 	if e.LinksOnly {
 		s.relayLost.Store(true)
 		s.agreements.each((*consensus.Participant).RelayLost)
-		for _, d := range s.domains.all() {
+		for _, d := range s.domains.open.All() {
 			d.linkWaiting()
 		}
 	}
@@ -152,14 +152,14 @@ func polled(all []*Domain, holds func(*lockedGate) bool) bool {
 
 // end ends all gates, leaves the job, and waits until everything is freed.
 func (s *Session) end(why string) {
-	for _, d := range s.domains.all() {
+	for _, d := range s.domains.open.All() {
 		d.end(why)
 	}
 	if s.control != nil {
 		s.control.Leave() // notice is not called any more, so no goroutine is added to Domain.work
 	}
 	s.linker.stop()
-	for _, d := range s.domains.all() {
+	for _, d := range s.domains.open.All() {
 		d.free()
 	}
 	leaveSpareProc()

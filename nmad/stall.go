@@ -71,7 +71,10 @@ func (s *Session) watchStall() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", EnvStall, err)
 	}
-	x := &stall{s: s, context: in, span: span, output: os.Stderr, since: time.Now(), lastNews: time.Now(), toldRank: -1, waitTexts: map[int]string{}}
+	x := &stall{
+		s: s, context: in, span: span, output: os.Stderr, since: time.Now(), lastNews: time.Now(),
+		toldRank: -1, waitTexts: map[int]string{},
+	}
 	s.background.Go(func(ctx context.Context) {
 		tick := time.NewTicker(span / stallLooks)
 		defer tick.Stop()
@@ -122,7 +125,8 @@ func (sl *stall) look(ctx context.Context) {
 func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
-	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.context, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it
+	r := sl.s.job.Start(to, &Op{Match: Match{Context: sl.context, Mask: exact}, Buf: text})
+	_ = r.WaitContext(ctx) // if the collector is lost, another process becomes it
 	sl.moved = sl.total()
 }
 

@@ -73,7 +73,7 @@ func (s *Session) Stats() Stats {
 	if !s.valid() {
 		return sum
 	}
-	for _, d := range s.domains.all() {
+	for _, d := range s.domains.open.All() {
 		sum.add(d.Stats())
 	}
 	return sum

@@ -193,7 +193,8 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 // nothing, and returns false. It needs no request, copies the bytes once, into the network, never blocks, and allocates
 // nothing. in is nil, or a context of the gate's domain to whose group the rank belongs.
 func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
-	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
+	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil ||
+		marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	h := g.tryLock()
@@ -213,7 +214,8 @@ func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 
 // gather is short for a message that may go into the open packet (internal/flow/gather.go). It reports whether it has.
 func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
-	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: in != nil || marcel.Tracing()}, h)
+	company := flow.Company{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: in != nil || marcel.Tracing()}
+	gathered, err := h.flow.Gather(tag, buf, company, h)
 	if err != nil {
 		h.lose(err)
 	}

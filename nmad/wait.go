@@ -325,9 +325,10 @@ func (g *Gate) park(r *Request) error {
 		g.waitEngine.Need()
 		err := r.completion.WaitAs(e, bitDone, r.reason())
 		g.waitEngine.Done()
-		if !errors.Is(err, pioman.ErrClosed) { // else e was closed, with the last private domain of the caller: wait in another one
+		if !errors.Is(err, pioman.ErrClosed) {
 			return err
 		}
+		// The engine was closed, with the last private domain of the caller: wait in another one.
 	}
 }
 

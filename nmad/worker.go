@@ -69,7 +69,10 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	if cfg.Spin > 0 {
 		params.BusyWait = cfg.Spin
 	}
-	w := &worker{d: d, neverSleeps: cfg.Spin < 0, engine: pioman.New(pioman.Config{SharedCPUs: d.s.cfg.SharedCPUs, Params: &params})}
+	w := &worker{
+		d: d, neverSleeps: cfg.Spin < 0,
+		engine: pioman.New(pioman.Config{SharedCPUs: d.s.cfg.SharedCPUs, Params: &params}),
+	}
 	switch room := cfg.SendBuffer; {
 	case room == 0:
 		w.room.Store(DefaultSendBuffer)

@@ -263,11 +263,7 @@ func experimentsWith(has func(*lab.Experiment) bool) (names []string) {
 
 // experimentNames are the names of all experiments, for --help.
 func experimentNames() string {
-	var names []string
-	for _, x := range lab.All() {
-		names = append(names, x.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(experimentsWith(func(*lab.Experiment) bool { return true }), ", ")
 }
 
 // foldAt breaks a text between its words into as few lines of at most that many bytes as there can be, all about as

@@ -94,7 +94,7 @@ func (p place) link() []string {
 	return []string{"-L" + p.lib, "-Wl,-rpath," + p.lib, "-lmpi_abi"}
 }
 
-// missing is what is not there; "": all is.
+// missing names what is not there. It is empty if all is there.
 func (p place) missing() string {
 	for _, name := range []string{filepath.Join(p.include, "mpi.h"), filepath.Join(p.lib, "libmpi_abi.so")} {
 		if _, err := os.Stat(name); err != nil {
@@ -150,7 +150,7 @@ func command(compiler, args []string, p place, all bool) []string {
 // stops are the flags with which a compiler does not link.
 var stops = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine"}
 
-// only says that the compiler is not to link.
+// only reports whether the compiler is not to link.
 func only(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(stops, a) || strings.HasPrefix(a, "-print-") })
 }
@@ -158,7 +158,7 @@ func only(args []string) bool {
 // valued are flags whose value is the next word, which is no file to be linked.
 var valued = []string{"-o", "-I", "-L", "-D", "-U", "-x", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-T", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-u", "-z", "-l", "--param"}
 
-// links says that the compiler links: there is a file, or a library, and no flag keeps it from it.
+// links reports whether the compiler links: there is a file, or a library, and no flag keeps the compiler from it.
 func links(args []string) bool {
 	if only(args) {
 		return false

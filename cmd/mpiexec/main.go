@@ -195,7 +195,7 @@ func (o *options) spec() (launch.Spec, error) {
 	return s, nil
 }
 
-// inherit says which variables a program gets from here; nil: all.
+// inherit reports which variables a program gets from here. It returns nil if the program gets all.
 func (o *options) inherit(x section) func(name string) bool {
 	only := x.vars.only
 	if only == nil {

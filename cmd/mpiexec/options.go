@@ -160,11 +160,11 @@ func (o *options) size() (n int) {
 	return n
 }
 
-// number reads a number from low to high.
-func number(text string, low, high int) (int, error) {
+// number reads a number of processes, at least low.
+func number(text string, low int) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return 0, fmt.Errorf("write a number from %d to %d", low, high)
+	if err != nil || n < low || n > mostProcesses {
+		return 0, fmt.Errorf("write a number from %d to %d", low, mostProcesses)
 	}
 	return n, nil
 }

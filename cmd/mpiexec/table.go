@@ -12,7 +12,7 @@ func allOptions() []option {
 	return []option{
 		{names: []string{"n", "np"}, values: "N", help: "how many processes run the program; default: 1",
 			apply: func(_ *options, s *section, v []string) (err error) {
-				s.n, err = number(v[0], 1, mostProcesses)
+				s.n, err = number(v[0], 1)
 				return err
 			}},
 		{names: []string{"hosts", "host", "H"}, values: "NAME,NAME:N", global: true, help: "the hosts. NAME:N, or a name that is given N times, takes N processes. The first ranks are on the first host",
@@ -21,7 +21,7 @@ func allOptions() []option {
 			apply: func(o *options, _ *section, v []string) error { return o.readHostFile(v[0]) }},
 		{names: []string{"ppn"}, values: "N", global: true, help: "how many processes a host has; more where they do not fit otherwise",
 			apply: func(o *options, _ *section, v []string) (err error) {
-				o.ppn, err = number(v[0], 1, mostProcesses)
+				o.ppn, err = number(v[0], 1)
 				return err
 			}},
 		{names: []string{"env"}, values: "NAME VALUE", help: "sets a variable for this program; also NAME=VALUE",
@@ -72,8 +72,8 @@ func allOptions() []option {
 			apply: func(o *options, _ *section, _ []string) error { o.wantsHelp = true; return nil }},
 		{names: []string{"ranks"}, values: "FIRST:COUNT", global: true, hidden: true, apply: func(o *options, _ *section, v []string) error {
 			first, count, ok := strings.Cut(v[0], ":")
-			a, err1 := number(first, 0, mostProcesses)
-			b, err2 := number(count, 1, mostProcesses)
+			a, err1 := number(first, 0)
+			b, err2 := number(count, 1)
 			if !ok {
 				err1 = errors.New("write FIRST:COUNT")
 			}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -129,9 +130,7 @@ func (s *Spec) complete() error {
 		s.Secret = make([]byte, 32)
 		rand.Read(s.Secret) // never fails
 	}
-	if s.Count == 0 {
-		s.Count = s.N - s.First
-	}
+	s.Count = cmp.Or(s.Count, s.N-s.First)
 	if len(s.Rsh) == 0 {
 		s.Rsh = []string{"ssh"}
 	}
@@ -148,12 +147,8 @@ func (s *Spec) complete() error {
 	if err := s.programs(); err != nil {
 		return err
 	}
-	if s.Rendezvous == "" {
-		s.Rendezvous = "127.0.0.1:0"
-	}
-	if s.Grace <= 0 {
-		s.Grace = defaultGrace
-	}
+	s.Rendezvous = cmp.Or(s.Rendezvous, "127.0.0.1:0")
+	s.Grace = cmp.Or(max(s.Grace, 0), defaultGrace)
 	if s.Stdout == nil {
 		s.Stdout = func(int) io.Writer { return os.Stdout }
 	}

@@ -44,6 +44,9 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 		if failed = peer.checkPeer("intercomm", remote, tag); failed == nil {
 			_, _, failed = Sendrecv(peer, sent, remote, tag, received, remote, tag)
 		}
+		if failed == nil {
+			failed = checkSentGroup(received)
+		}
 		if failed != nil {
 			received[0] = -1
 		}
@@ -65,6 +68,19 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 		return nil, fmt.Errorf("mpi: intercomm: %w: the two have processes in common", ErrGroup)
 	}
 	return c.joined(other, c.group.job[0] < other.job[0], tag)
+}
+
+// checkSentGroup refuses what another leader has sent in place of a group: a message of the program with the same tag may
+// have been taken for it.
+func checkSentGroup(received []int64) error {
+	n, ranks := received[0], received[1:]
+	if n >= 1 && n <= int64(len(ranks)) {
+		ranks = slices.Sorted(slices.Values(ranks[:n]))
+		if ranks[0] >= 0 && ranks[n-1] < int64(len(received))-1 && len(slices.Compact(ranks)) == int(n) {
+			return nil
+		}
+	}
+	return fmt.Errorf("mpi: intercomm: %w: what the other leader has sent, %d first, is no group of the job: no other message may have this tag", ErrGroup, n)
 }
 
 // joined opens the intercommunicator of the group of c and another one. first: the group of c comes first.

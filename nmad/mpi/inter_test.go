@@ -199,3 +199,23 @@ func TestIntercommWrong(t *testing.T) {
 		return nil
 	})
 }
+
+// TestIntercommForeignMessage: a message of the program that a leader takes for the other group is refused, whatever it
+// has.
+func TestIntercommForeignMessage(t *testing.T) {
+	each(t, 2, func(w *Comm) error {
+		for _, sent := range [][]int64{{0, 0, 0}, {7, 0, 1}, {-3, 0, 1}, {1, 2, 0}, {1, -1, 0}, {2, 1, 1}} {
+			if w.Rank() == 1 {
+				if err := Send(w, sent, 0, 3); err != nil {
+					return err
+				}
+				if _, _, err := Recv(w, make([]int64, 3), 0, 3); err != nil {
+					return err
+				}
+			} else if _, err := NewIntercomm(w.Self(), 0, w, 1, 3); !errors.Is(err, ErrGroup) {
+				return fmt.Errorf("group %v: %w", sent, err)
+			}
+		}
+		return nil
+	})
+}

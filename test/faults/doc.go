@@ -1,6 +1,6 @@
 // Package faults runs jobs of real processes, has one of them fail, and checks what becomes of the others.
 //
-//	go test ./test/faults                                   ten rounds, 50 with -long
+//	go test ./test/faults                                   two rounds, 50 with -long
 //	go test ./test/faults -campaign 300 -v -timeout 0       three hundred, and what each of them does
 //	go test ./test/faults -campaign 1 -seed 1234 -v         one round again
 //	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault

@@ -24,10 +24,6 @@
 // one room may say. The package's test runs it over
 // this repository, and over small trees that break each rule once.
 //
-// [Orders] finds, for the files of each package, the order in which one reads them: each
-// uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
-// may be against that order.
-//
 // [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what
 // comments, pages, models and headers name that is not there. [States] and [ListsKinds] compare the numbers of pages
 // with constants.

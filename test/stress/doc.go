@@ -1,7 +1,7 @@
 // Package stress drives the scheduler with everything that threads can do at once and checks that nothing was lost,
 // doubled, or left behind.
 //
-//	go test ./test/stress                            # 100,000 threads on 1 and on 2 VPs, 10,000 on 5
+//	go test ./test/stress                            # 40,000 threads on 1 and on 2 VPs, 4,000 on 5; with -long 2.5 times as many
 //	go test ./test/stress -count 20                  # the same twenty times
 //	go test ./test/stress -short                     # fewer threads
 //	go test ./test/stress -run Mix -threads 5000000 -vps 2 -timeout 1h

@@ -89,7 +89,7 @@ func (s Style) lines() func(io.Writer) *launch.Lines {
 	return nil
 }
 
-// Unread says that the reader of the standard output has gone, as head does.
+// Unread reports whether the reader of the standard output has gone, as head does.
 func Unread() bool {
 	out := []unix.PollFd{{Fd: 1}}
 	_, err := unix.Poll(out, 0)

@@ -8,6 +8,7 @@
 //	go test ./...                    a tenth: 200 rounds
 //	go test ./sched ./pioman -long   all 2000; with -half besides 1000
 //
-// Under the race detector half as much. A test binary that imports the package has the flags -long and -half;
-// continuous integration gives both to all of these in a step of its own.
+// [Choose] is for tests whose shares are others. Under the race detector Of does half as much. A test binary that
+// imports the package has the flags -long and -half; continuous integration gives both to all of these in a step of its
+// own.
 package effort

@@ -137,7 +137,9 @@ type Participant struct {
 // New makes the Participant of the rank own of a job of that size. member reports whether a rank belongs to the group;
 // the other ranks count as failed from the beginning. If member is nil, all ranks belong to the group.
 func New(own, size int, member func(rank int) bool) *Participant {
-	a := &Participant{own: own, size: size, gone: make([]bool, size), by: NoLeader, states: map[int]Note{}, accepted: make([]bool, size)}
+	a := &Participant{
+		own: own, size: size, gone: make([]bool, size), by: NoLeader, states: map[int]Note{}, accepted: make([]bool, size),
+	}
 	for rank := range size {
 		if a.gone[rank] = member != nil && !member(rank); a.gone[rank] {
 			a.agreed = append(a.agreed, rank)

@@ -14,9 +14,12 @@ const (
 
 // Verdict is the result of an agreement. In a STATE it is what one process contributes.
 type Verdict struct {
-	Value  uint64 // the bitwise and of the values of the processes; in a STATE the value of one process
-	Calls  uint8  // the calls that the processes have made
-	Failed []int  // ranks that this epoch has found failed, in the agreed order; in a STATE those that the process knows of and that were not agreed upon
+	Value uint64 // the bitwise and of the values of the processes; in a STATE the value of one process
+	Calls uint8  // the calls that the processes have made
+
+	// Failed has the ranks that this epoch has found failed, in the agreed order; in a STATE those that the process knows
+	// of and that were not agreed upon.
+	Failed []int
 }
 
 // Kinds of notes.
@@ -90,7 +93,8 @@ func Decode(b []byte, size int) (n Note, ok bool) {
 		return n, false
 	}
 	n.Proposal.Failed, ok = decodeRanks(rest[4*own:], size)
-	known := n.Kind >= State && n.Kind <= Revoke && of <= contexts.Last && (n.Kind != Revoke || of > contexts.Library) && (n.Verdict.Calls|n.Proposal.Calls)&^(CallAgree|CallShrink) == 0
+	known := n.Kind >= State && n.Kind <= Revoke && of <= contexts.Last && (n.Kind != Revoke || of > contexts.Library) &&
+		(n.Verdict.Calls|n.Proposal.Calls)&^(CallAgree|CallShrink) == 0
 	return n, ok && known && n.By >= NoLeader && n.By < size && (n.Kind == State || n.By == NoLeader)
 }
 

@@ -47,7 +47,8 @@ func (f *Flow) measureAggregate() (messages, bytes int) {
 
 // mayGoEagerly reports whether a message may go eagerly, given that much credit.
 func (f *Flow) mayGoEagerly(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) && (!r.UsesRare || !r.Rare.Sync && r.Rare.Data == nil && !f.lendable(r))
+	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) &&
+		(!r.UsesRare || !r.Rare.Sync && r.Rare.Data == nil && !f.lendable(r))
 }
 
 // item describes r to a strategy.

@@ -5,14 +5,14 @@ import "github.com/pm2-go/pm2/internal/shelf"
 // rendezvous is the state of a message that is announced, on either side. The flow uses the memory again.
 type rendezvous struct {
 	req       *Request               // the send, or the receive
-	want      int                    // bytes that will move in all: the message, as far as the receiver has room; unknown to the sender until the last RTR
+	want      int                    // bytes of the message for which the receiver has room; unknown at the sender until the last RTR
 	moved     int                    // bytes that have moved
 	asked     int                    // bytes for which RTRs were sent, or have come
 	askCursor cursor                 // of a message in pieces: the place of the next byte to ask for
 	chunks    int32                  // number of its chunks in the queues of streams
 	cookie    uint32                 // recv: the sender's number for it
 	inPlace   bool                   // send: it was announced by LOAN or EXPOSE, so the receiver may read it where it is
-	address   uint64                 // recv: address of the message in the sender's memory, if the kernel reads it there; 0: it comes over the large track
+	address   uint64                 // recv: address in the sender's memory, if the kernel reads the message there; else 0
 	node      shelf.Node[rendezvous] // in the list that holds this one
 }
 

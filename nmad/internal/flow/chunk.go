@@ -10,8 +10,8 @@ type chunk struct {
 	offset     int    // of its first byte in the message, in bytes
 	size       int    // bytes, at least 1
 	moved      int    // bytes that have moved
-	cursor     cursor // of a message in pieces: the place of the next byte to give to the link, or to gather into the bounce buffer
-	given      int    // bytes of a long piece that the link was given and has not moved: the next call of the link begins with them
+	cursor     cursor // of a message in pieces: the place of the next byte for the link, or the bounce buffer
+	given      int    // bytes of a long piece that the link has not moved: its next call begins with them
 	shortData  bool   // the Data has fewer bytes than its Size; the copier writes it
 
 	node shelf.Node[chunk] // in the list that holds this one

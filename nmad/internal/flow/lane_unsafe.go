@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane). The first
-// word of a shelf.List is its oldest element.
+// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane). The
+// first word of a shelf.List is its oldest element.
 func (f *Flow) Lane(x *lane.Lane) {
 	x.Watched = f.Watched
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers)

@@ -55,10 +55,12 @@ type lending struct {
 
 // Lease is the flow's part of a loan. The flow uses the memory again, for another loan.
 type Lease struct {
-	Generation atomic.Uint32 // odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for a new loan
-	Next       *Lease        // the owner's: the next one in a list of released ones
-	InPeer     bool          // the bytes lie in the sender's memory; else in the buffer of the receive
-	Bytes      []byte        // the message
+	// Generation is odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for
+	// a new loan.
+	Generation atomic.Uint32
+	Next       *Lease // the owner's: the next one in a list of released ones
+	InPeer     bool   // the bytes lie in the sender's memory; else in the buffer of the receive
+	Bytes      []byte // the message
 
 	cookie uint32            // the sender's number for the message
 	node   shelf.Node[Lease] // in lending.returns

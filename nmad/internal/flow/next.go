@@ -107,7 +107,9 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		}
 		return f.pack(fullPacket, driver.Header{Kind: KindFull, Size: uint64(f.tx.records)})
 	}
-	p := f.pack(announcementPacket, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
+	p := f.pack(announcementPacket, driver.Header{
+		Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq,
+	})
 	p.rendezvous = f.startRendezvous(r, unknown)
 	switch {
 	case f.lendable(r):

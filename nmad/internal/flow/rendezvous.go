@@ -89,7 +89,9 @@ func (f *Flow) rtrTaken(p *Packet) {
 
 // packRtr makes the RTR that asks for the next n bytes of a message over a rail.
 func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
-	p := f.pack(rtrPacket, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
+	p := f.pack(rtrPacket, driver.Header{
+		Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie,
+	})
 	p.rendezvous, p.rail = v, rail
 	if v.asked+n < v.want {
 		p.Head.Flags |= FlagMore

@@ -47,7 +47,10 @@ const (
 
 // String returns the name of the stage, in lower case.
 func (s Stage) String() string {
-	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
+	return [...]string{
+		"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred",
+		"pulling", "done", "noticed",
+	}[s]
 }
 
 // Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op,

@@ -120,7 +120,8 @@ func (f *Flow) Send(r *Request) (due bool) {
 		return false
 	}
 	if uint64(r.Data.Size) > driver.MaxMessage {
-		f.Finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
+		f.Finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d",
+			f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
 		return false
 	}
 	deferred := f.defers(r)

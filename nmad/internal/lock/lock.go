@@ -216,9 +216,9 @@ func (mu *Gate) Owed() bool { return mu.domain != nil && mu.domain.Owed.Load() }
 type Domain struct {
 	tend    func()      // looks at all gates of the domain; see Tend
 	spin    Spin        // the lock itself if there is no owner; else the others take it before they claim
-	Owed    atomic.Bool // a thread that found the lock held has left work at a gate of the domain; that thread sets it, Tend clears it
+	Owed    atomic.Bool // a thread that found the lock held has left work at a gate, and sets it; Tend clears it
 	tending atomic.Bool // a thread is inside Tend
-	owner   uintptr     // asm.G of the owner; 0 if there is none. A G may pass to another goroutine once its own has ended; no two living ones have the same
+	owner   uintptr     // asm.G of the owner; 0 if there is none. No two living goroutines have the same
 	Strict  atomic.Bool // TryLock fails for all but the owner: the others leave their work to it, or call Lock
 	fenced  bool        // there is no membarrier: the owner's store is a barrier itself
 

@@ -31,11 +31,11 @@ import (
 // Any number of threads may call the methods at once. They use the lock that NewAny is given, which is taken inside the
 // locks of gates, and held for tens of nanoseconds.
 type Any[R any] struct {
-	clock       *atomic.Uint64           // number of wildcards that were posted; posters of wildcards write it, all posters read it; see Sibling
+	clock       *atomic.Uint64           // number of wildcards that were posted; their posters write it, all posters read it; see Sibling
 	count       atomic.Int32             // entries of list; written under mu, read by gates at which a message arrives
 	liveSenders atomic.Int32             // senders (ranks of group but own) that have not ended; End counts down
 	ended       []atomic.Uint64          // a bit for each rank of group that has ended; End writes it
-	flags       []atomic.Uint64          // a bit for each rank: its gate may hold unexpected messages; the gate writes it, posters read it
+	flags       []atomic.Uint64          // a bit for each rank whose gate may hold unexpected messages; the gate writes it, posters read it
 	end         atomic.Pointer[endState] // set when receives that find no message end; nil before
 	firstEnd    atomic.Pointer[error]    // why the first sender of the group has ended; nil before. End writes it
 	endAtFirst  atomic.Bool              // the end of one sender is enough (AtFirst)
@@ -52,7 +52,7 @@ type Any[R any] struct {
 // endState says why receives that find no message end.
 type endState struct {
 	why      error
-	searched []atomic.Uint64 // by rank: the age up to which the gate has compared its messages with the list; nil after Close, when messages do not matter
+	searched []atomic.Uint64 // by rank: up to which age the gate has searched; nil after Close, which ends all receives
 }
 
 // NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives

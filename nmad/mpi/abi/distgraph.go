@@ -77,18 +77,6 @@ func (a *cCall) distGraphCreate(c *intraComm, sources, degrees []int) (*cComm, e
 	return c.withTopology(g.Comm, topology{graph: g, inWeights: own[0], outWeights: own[1]}), nil
 }
 
-// distGraph returns the topology of the communicator at argument i. It refuses one without a distributed graph.
-func (a *cCall) distGraph(i int) (*distGraphComm, error) {
-	c, err := a.comm(i)
-	if err == nil && (c.topology.graph == nil || c.topology.neighbours != nil) {
-		err = errorf(errTopology, "it has no distributed graph")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &c.topology, nil
-}
-
 func (a *cCall) distGraphNeighborsCount(t *distGraphComm) (in, out int, weighted bool) {
 	from, to := t.graph.Neighbors()
 	return len(from), len(to), t.inWeights != nil || t.outWeights != nil

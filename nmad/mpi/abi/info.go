@@ -84,14 +84,8 @@ func (a *cCall) infoGetNkeys(x *cInfo) int { return len(x.Keys()) }
 func (a *cCall) infoFree(h *handle) error { return freeHandle(&infos, h, infoNullHandle) }
 
 func (a *cCall) infoSet(x *changeable, k infoKey) error {
-	if a.word[2] == 0 {
-		return errorf(errInfoValue, "there is no value")
-	}
 	v, err := a.string(2)
-	if err != nil {
-		return err
-	}
-	if v == "" || len(v) >= mpiMaxInfoVal {
+	if err != nil || v == "" || len(v) >= mpiMaxInfoVal {
 		return errorf(errInfoValue, "a value has 1 to %d bytes", mpiMaxInfoVal-1)
 	}
 	x.Set(k, v)

@@ -735,14 +735,14 @@ var entries = [...]entry{
 		return a.setComm(9, r9)
 	}},
 	96: {"MPI_Dist_graph_neighbors", func(a *cCall) error {
-		x0, err := a.distGraph(0)
+		x0, err := a.topology(0, mpiDistGraph)
 		if err != nil {
 			return err
 		}
 		return a.distGraphNeighbors(x0)
 	}},
 	97: {"MPI_Dist_graph_neighbors_count", func(a *cCall) error {
-		x0, err := a.distGraph(0)
+		x0, err := a.topology(0, mpiDistGraph)
 		if err != nil {
 			return err
 		}
@@ -971,7 +971,7 @@ var entries = [...]entry{
 		return a.setComm(5, r5)
 	}},
 	185: {"MPI_Graph_get", func(a *cCall) error {
-		x0, err := a.graph(0)
+		x0, err := a.topology(0, mpiGraph)
 		if err != nil {
 			return err
 		}
@@ -996,7 +996,7 @@ var entries = [...]entry{
 		return a.setInt(4, r4)
 	}},
 	187: {"MPI_Graph_neighbors", func(a *cCall) error {
-		x0, err := a.graph(0)
+		x0, err := a.topology(0, mpiGraph)
 		if err != nil {
 			return err
 		}
@@ -1007,7 +1007,7 @@ var entries = [...]entry{
 		return a.setInts(3, r3)
 	}},
 	188: {"MPI_Graph_neighbors_count", func(a *cCall) error {
-		x0, err := a.graph(0)
+		x0, err := a.topology(0, mpiGraph)
 		if err != nil {
 			return err
 		}
@@ -1018,7 +1018,7 @@ var entries = [...]entry{
 		return a.setInt(2, r2)
 	}},
 	189: {"MPI_Graphdims_get", func(a *cCall) error {
-		x0, err := a.graph(0)
+		x0, err := a.topology(0, mpiGraph)
 		if err != nil {
 			return err
 		}

@@ -32,16 +32,33 @@ func (tp *topology) onComm(c *mpi.Comm) topology {
 	return x
 }
 
-func (a *cCall) topoTest(c *cComm) int {
-	switch t := &c.topology; {
-	case t.cart != nil:
+// kind returns MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED.
+func (tp *topology) kind() int {
+	switch {
+	case tp.cart != nil:
 		return mpiCart
-	case t.neighbours != nil:
+	case tp.neighbours != nil:
 		return mpiGraph
-	case t.graph != nil:
+	case tp.graph != nil:
 		return mpiDistGraph
 	}
 	return mpiUndefined
+}
+
+func (a *cCall) topoTest(c *cComm) int { return c.topology.kind() }
+
+var topologyNames = map[int]string{mpiCart: "grid", mpiGraph: "graph", mpiDistGraph: "distributed graph"}
+
+// topology returns the topology of the communicator at argument i. It refuses one of another kind.
+func (a *cCall) topology(i, kind int) (*topology, error) {
+	c, err := a.comm(i)
+	if err != nil {
+		return nil, err
+	}
+	if c.topology.kind() != kind {
+		return nil, errorf(errTopology, "it has no %s", topologyNames[kind])
+	}
+	return &c.topology, nil
 }
 
 // bools returns the n C ints at argument i as booleans.
@@ -104,14 +121,11 @@ type gridComm = mpi.Cart
 
 // grid returns the grid of the communicator at argument i. It refuses one without.
 func (a *cCall) grid(i int) (*gridComm, error) {
-	c, err := a.comm(i)
-	if err == nil && c.topology.cart == nil {
-		err = errorf(errTopology, "it has no grid")
-	}
+	t, err := a.topology(i, mpiCart)
 	if err != nil {
 		return nil, err
 	}
-	return c.topology.cart, nil
+	return t.cart, nil
 }
 
 func (a *cCall) cartdimGet(g *gridComm) int { return len(g.Dims()) }
@@ -244,18 +258,6 @@ type (
 	graphComm     = topology // with a graph of MPI_Graph_create
 	distGraphComm = topology // with a graph of MPI_Dist_graph_create
 )
-
-// graph returns the topology of the communicator at argument i. It refuses one that MPI_Graph_create has not made.
-func (a *cCall) graph(i int) (*graphComm, error) {
-	c, err := a.comm(i)
-	if err == nil && c.topology.neighbours == nil {
-		err = errorf(errTopology, "it has no graph")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &c.topology, nil
-}
 
 func (a *cCall) graphdimsGet(t *graphComm) (nodes, edges int) {
 	return len(t.neighbours), len(slices.Concat(t.neighbours...))

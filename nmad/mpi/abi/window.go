@@ -211,17 +211,13 @@ func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr,
 // standardAttribute returns the value of a predefined attribute of windows. known: there is such a key; ok: it has
 // a value.
 func (w *cWindow) standardAttribute(key int) (value uintptr, ok, known bool) {
-	switch key {
-	case mpiWinBase:
+	places := map[int]int{mpiWinCreateFlavor: 0, mpiWinModel: 1, mpiWinDispUnit: 2, mpiWinSize: 4}
+	i, known := places[key]
+	switch {
+	case key == mpiWinBase:
 		return w.base, true, true
-	case mpiWinDispUnit:
-		return addressOfInt(&w.constants[2]), true, true
-	case mpiWinSize:
-		return addressOfInt(&w.constants[4]), true, true
-	case mpiWinCreateFlavor:
-		return addressOfInt(&w.constants[0]), true, true
-	case mpiWinModel:
-		return addressOfInt(&w.constants[1]), true, true
+	case known:
+		return addressOfInt(&w.constants[i]), true, true
 	}
 	return 0, false, false
 }

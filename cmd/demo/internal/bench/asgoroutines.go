@@ -39,7 +39,7 @@ func (t *threadTeam) Wait() {
 // workers is the number of threads of the pool.
 const workers = 64
 
-// pool: workers take n jobs from a channel and add them up under a mutex.
+// pool has workers take n jobs from a channel and add them up under a mutex.
 func pool(newTeam func() team) version {
 	return func(_ *watch, n int) (sum int, _ error) {
 		all, ch := newTeam(), make(chan int)
@@ -68,8 +68,8 @@ const pause = 10 * time.Millisecond
 // page is what the server has.
 const page = "here it is"
 
-// gets: n threads get one page each, at the same time, from a server in this process whose handlers are goroutines. The
-// result is how many got it.
+// gets has n threads get one page each, at the same time, from a server in this process whose handlers are goroutines.
+// The result is how many got it.
 func gets(newTeam func() team) version {
 	return func(_ *watch, n int) (_ int, err error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,7 +115,7 @@ func get(url string) (string, error) {
 	return string(text), err
 }
 
-// naps: n threads sleep, all at the same time. The result is how many slept long enough.
+// naps has n threads sleep, all at the same time. The result is how many slept long enough.
 func naps(newTeam func() team) version {
 	return func(_ *watch, n int) (int, error) {
 		all := newTeam()
@@ -134,8 +134,8 @@ func naps(newTeam func() team) version {
 	}
 }
 
-// closing: n threads wait at a channel; what is timed is from its close to the end of the last of
-// them. The result is how many were released.
+// closing has n threads wait at a channel, and times from its close to the end of the last thread. The result is how
+// many were released.
 func closing(newTeam func() team) version {
 	return func(w *watch, n int) (int, error) {
 		all, ch := newTeam(), make(chan struct{})

@@ -101,15 +101,15 @@ func TestHeavy(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	ours, err := perform(2, sched.LIFO, cpus, 1, treeOurs(&small, false))
+	ours, err := perform(2, sched.LIFO, cpus, 1, func(s *stage, n int) error { return timeTrees(s.watch, n, &small, byThreads(false)) })
 	try("tree", ours, err)
-	peer, err := performPeer(2, 1, treePeer(&small, true))
+	peer, err := performPeer(2, 1, func(w *watch, n int) error { return timeTrees(w, n, &small, byGoroutines(true)) })
 	try("tree, goroutines", peer, err)
-	loop, err := performPeer(1, 1, treeLoop(&small))
+	loop, err := performPeer(1, 1, func(w *watch, n int) error { return timeTrees(w, n, &small, byLoop) })
 	try("tree, loop", loop, err)
 	wrong := small
 	wrong.Nodes++
-	if _, err := performPeer(1, 1, treeLoop(&wrong)); err == nil {
+	if _, err := performPeer(1, 1, func(w *watch, n int) error { return timeTrees(w, n, &wrong, byLoop) }); err == nil {
 		t.Error("a wrong size went unnoticed")
 	}
 	ours, err = perform(2, sched.Fair, cpus, 1000, blockedOurs)

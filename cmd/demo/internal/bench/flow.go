@@ -10,7 +10,7 @@ import (
 
 const ringMembers = 100
 
-// ringOurs: a token goes round a ring of threads, n laps; each adds one to it.
+// ringOurs sends a token n laps round a ring of threads, each of which adds one to it.
 func ringOurs(_ *watch, n int) (token int, err error) {
 	ring := make([]marcel.Mailbox[int], ringMembers)
 	var all threadTeam
@@ -59,7 +59,7 @@ func ringPeer(_ *watch, n int) (token int, err error) {
 // pipeCapacity is that of the mailboxes, and channels, between the stages of the pipeline.
 const pipeCapacity = 16
 
-// pipelineOurs: the numbers below n, doubled, plus one, summed up: four threads in a row.
+// pipelineOurs has four threads in a row make the numbers below n, double them, add one, and sum them up.
 func pipelineOurs(_ *watch, n int) (sum int, err error) {
 	numbers := marcel.NewMailbox[int](pipeCapacity)
 	doubles := marcel.NewMailbox[int](pipeCapacity)

@@ -39,8 +39,8 @@ func messageRows() []Experiment {
 	}
 }
 
-// mailboxOurs: one thread sends to another; each message is one operation. With two VPs they may go where they like, as
-// goroutines do.
+// mailboxOurs has one thread send to another. Each message is one operation. With two VPs the threads may go where they
+// like, as goroutines do.
 func mailboxOurs(s *stage, capacity, n int) error {
 	turns := func(n int) error {
 		m := marcel.NewMailbox[int](capacity)
@@ -85,7 +85,7 @@ func mailboxPeer(w *watch, capacity, n int) error {
 
 const selectCases = 4
 
-// selectOurs: one thread waits for any of four mailboxes, into which another one sends by turns; none of them stores
+// selectOurs has one thread wait for any of four mailboxes, into which another thread sends by turns. No mailbox stores
 // anything, so each message is a wait.
 func selectOurs(s *stage, n int) error {
 	turns := func(n int) error {

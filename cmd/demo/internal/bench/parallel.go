@@ -79,13 +79,7 @@ func crowdOurs(s *stage, n int) error {
 		}
 		return nil
 	}
-	if err := turns(1); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err := turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1, turns)
 }
 
 // startOurs measures from a spawn to the first instruction of the new thread, while its parent computes on and keeps

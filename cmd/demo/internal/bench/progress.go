@@ -109,11 +109,5 @@ func taskletOurs(s *stage, n int) (err error) {
 		}
 		return nil
 	}
-	if err := turns(1000); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err = turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }

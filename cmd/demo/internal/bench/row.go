@@ -71,22 +71,17 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 		Reps:       len(reps),
 		Ops:        ops,
 	}
-	allocs := report.Round(p.allocs)
-	row.PeerAllocs = &allocs
-	ratio := report.Significant(o.median / p.median)
-	row.Ratio = &ratio
+	row.PeerAllocs, row.Ratio = new(report.Round(p.allocs)), new(report.Significant(o.median/p.median))
 	if x.Competes {
 		row.OursShare, row.PeerShare = report.Optional(o.share), report.Optional(p.share)
 	}
 	if p.bytes > 0 {
 		row.OursBytes, row.PeerBytes = report.Optional(o.bytes), report.Optional(p.bytes)
-		r := report.Significant(o.bytes / p.bytes)
-		row.BytesRatio = &r
+		row.BytesRatio = new(report.Significant(o.bytes / p.bytes))
 	}
 	if p.p90 > 0 {
 		row.OursP90, row.PeerP90, row.OursP99, row.PeerP99 = report.Optional(o.p90), report.Optional(p.p90), report.Optional(o.p99), report.Optional(p.p99)
-		r := report.Significant(o.p90 / p.p90)
-		row.P90Ratio = &r
+		row.P90Ratio = new(report.Significant(o.p90 / p.p90))
 	}
 	row.OursThreads, row.PeerThreads = report.Optional(o.osThreads), report.Optional(p.osThreads)
 	if x.Parallel {

@@ -112,7 +112,7 @@ func untilEnough(ctx context.Context, o Options, what string, once func(peerFirs
 	return fmt.Sprintf("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all)), nil
 }
 
-// errNoProbe: CPUs cannot be probed, because threads cannot be bound.
+// errNoProbe reports that CPUs cannot be probed, because threads cannot be bound.
 var errNoProbe = errors.New("no core-to-core probe")
 
 // repeat measures ours and the peer once, with probes around each if it crosses cores. Ours goes first unless peerFirst

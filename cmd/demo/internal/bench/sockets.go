@@ -22,8 +22,8 @@ func socketRows() []Experiment {
 	}
 }
 
-// tcpOurs: two threads send each other one byte over loopback, through the engine; each byte is one operation. With two
-// VPs each thread stays on its own.
+// tcpOurs has two threads send each other one byte over loopback, through the engine. Each byte is one operation. With
+// two VPs each thread stays on its own.
 func tcpOurs(s *stage, n int) error {
 	r, err := pio.NewReactor(s.engine)
 	if err != nil {

@@ -41,8 +41,8 @@ func synchronizationRows() []Experiment {
 	}
 }
 
-// semaphoreOurs: two threads wake each other; each wake is one operation. Bound, the first stays on the first VP and
-// the second on the last; otherwise the scheduler places them, as it places any.
+// semaphoreOurs has two threads wake each other. Each wake is one operation. If they are bound, the first one stays on
+// the first VP and the second one on the last; otherwise the scheduler places them, as it places any.
 func semaphoreOurs(bound bool) func(s *stage, n int) error {
 	return func(s *stage, n int) error {
 		var first, last marcel.Attr
@@ -87,14 +87,10 @@ func channelPeer(w *watch, n int) error {
 		})
 		wg.Wait()
 	}
-	turns(min(n, 1000))
-	w.begin()
-	turns(n)
-	w.end()
-	return nil
+	return w.timedLoop(n, 1000, turns)
 }
 
-// mutexOurs: a lock and an unlock are one operation.
+// mutexOurs has one thread lock and unlock. A lock and an unlock are one operation.
 func mutexOurs(s *stage, n int) error {
 	var mu marcel.Mutex
 	held := 0
@@ -121,8 +117,8 @@ func mutexPeer(w *watch, n int) error {
 	return counted(held, n)
 }
 
-// contendedOurs: four threads on each VP want the same mutex all the time. The count that it protects comes out right
-// only if it excludes.
+// contendedOurs has four threads on each VP want the same mutex all the time. The count that the mutex protects comes
+// out right only if it excludes.
 func contendedOurs(s *stage, n int) error {
 	var mu marcel.Mutex
 	held := 0
@@ -203,8 +199,8 @@ func compete(l sync.Locker, held *int, n int) (mine int) {
 	}
 }
 
-// sharedOurs: four threads on each VP; a section and the time after it are one operation. The thread that finishes it
-// is counted as well.
+// sharedOurs has four threads on each VP compete. A section and the time after it are one operation. The thread that
+// finishes it is counted as well.
 func sharedOurs(s *stage, n int) error {
 	turns := func(n int) ([]int, error) {
 		var (

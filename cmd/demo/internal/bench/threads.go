@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 
@@ -30,7 +29,7 @@ func threadRows() []Experiment {
 // nothing is the body of a thread that is only made and awaited. No closure: what is measured is the thread.
 func nothing() {}
 
-// yieldOurs: two threads take turns; each Yield is one operation.
+// yieldOurs has two threads take turns. Each Yield is one operation.
 func yieldOurs(s *stage, n int) error {
 	turns := func(n int) {
 		loop := func() {
@@ -42,11 +41,7 @@ func yieldOurs(s *stage, n int) error {
 		_ = a.Join()
 		_ = b.Join()
 	}
-	turns(min(n, 1000))
-	s.watch.begin()
-	turns(n)
-	s.watch.end()
-	return nil
+	return s.watch.timedLoop(n, 1000, turns)
 }
 
 func yieldPeer(w *watch, n int) error {
@@ -61,11 +56,7 @@ func yieldPeer(w *watch, n int) error {
 		}
 		wg.Wait()
 	}
-	turns(min(n, 1000))
-	w.begin()
-	turns(n)
-	w.end()
-	return nil
+	return w.timedLoop(n, 1000, turns)
 }
 
 func spawnOneOurs(s *stage, n int) error {
@@ -93,11 +84,7 @@ func spawnOnePeer(w *watch, n int) error {
 			awaited.Wait()
 		}
 	}
-	turns(min(n, 1000))
-	w.begin()
-	turns(n)
-	w.end()
-	return nil
+	return w.timedLoop(n, 1000, turns)
 }
 
 func spawnBatchOurs(s *stage, n int) error {
@@ -115,11 +102,7 @@ func spawnBatchOurs(s *stage, n int) error {
 		}
 		return err
 	}
-	err := turns(3 * spawnBatch)
-	s.watch.begin()
-	err = errors.Join(err, turns(n))
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 3*spawnBatch, turns)
 }
 
 func spawnBatchPeer(w *watch, n int) error {
@@ -132,9 +115,5 @@ func spawnBatchPeer(w *watch, n int) error {
 			awaited.Wait()
 		}
 	}
-	turns(3 * spawnBatch)
-	w.begin()
-	turns(n)
-	w.end()
-	return nil
+	return w.timedLoop(n, 3*spawnBatch, turns)
 }

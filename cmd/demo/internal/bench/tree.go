@@ -14,58 +14,57 @@ import (
 func treeRows() []Experiment {
 	var rows []Experiment
 	for _, t := range []*uts.Tree{&uts.T1, &uts.T3} {
-		rows = append(rows, Experiment{
-			Name: "UTS " + t.Name + ", 2 VPs", VPs: 2, P: 2, PeerName: "one goroutine per node, P=2",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeOurs(t, false), Peer: treePeer(t, false),
-		}, Experiment{
-			Name: "UTS " + t.Name + ", leaves in place, 2 VPs", VPs: 2, P: 2, PeerName: "one goroutine per node with children, P=2",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeOurs(t, true), Peer: treePeer(t, true),
-		}, Experiment{
-			Name: "UTS " + t.Name + ", 2 VPs, beside one loop", VPs: 2, P: 2, PeerName: "the sequential program",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeOurs(t, false), Peer: treeLoop(t),
-		}, Experiment{
-			Name: "UTS " + t.Name + ", leaves in place, 2 VPs, beside one loop", VPs: 2, P: 2, PeerName: "the sequential program",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeOurs(t, true), Peer: treeLoop(t),
-		}, Experiment{
-			Name: "UTS " + t.Name + ", recursively, 2 VPs", VPs: 2, P: 2, PeerName: "the same program, go and WaitGroup, P=2",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeSeeds(t), Peer: treeGroups(t),
-		}, Experiment{
-			Name: "UTS " + t.Name + ", recursively, 2 VPs, beside one loop", VPs: 2, P: 2, PeerName: "the sequential program",
-			Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1, Ours: treeSeeds(t), Peer: treeLoop(t),
-		})
+		add := func(name, peerName string, ours, peer counter) {
+			rows = append(rows, Experiment{
+				Name: "UTS " + t.Name + name, VPs: 2, P: 2, PeerName: peerName, Policy: sched.LIFO, Crosses: true, Heavy: true, Most: 1,
+				Ours: func(s *stage, n int) error { return timeTrees(s.watch, n, t, ours) },
+				Peer: func(w *watch, n int) error { return timeTrees(w, n, t, peer) },
+			})
+		}
+		const loop = "the sequential program"
+		add(", 2 VPs", "one goroutine per node, P=2", byThreads(false), byGoroutines(false))
+		add(", leaves in place, 2 VPs", "one goroutine per node with children, P=2", byThreads(true), byGoroutines(true))
+		add(", 2 VPs, beside one loop", loop, byThreads(false), byLoop)
+		add(", leaves in place, 2 VPs, beside one loop", loop, byThreads(true), byLoop)
+		add(", recursively, 2 VPs", "the same program, go and WaitGroup, P=2", byRecursion[seed], byRecursion[crew])
+		add(", recursively, 2 VPs, beside one loop", loop, byRecursion[seed], byLoop)
 	}
 	return rows
 }
 
-func treeOurs(t *uts.Tree, inPlace bool) func(*stage, int) error {
-	return func(s *stage, n int) (err error) {
-		s.watch.begin()
-		for range n {
-			var all marcel.Semaphore
-			size := int64(0)
-			s := uts.NewSearch(t, func(t uts.Task) { marcel.SpawnBody(t) }, func(n int64) { size = n; all.Release() })
-			s.InPlace = inPlace
-			s.Start()
-			all.Acquire()
-			err = firstError(err, sized(t, size))
-		}
-		s.watch.end()
-		return err
+// A counter returns how many nodes a tree has.
+type counter func(t *uts.Tree) int64
+
+// timeTrees times n counts of a tree. A wrong count is an error.
+func timeTrees(w *watch, n int, t *uts.Tree, count counter) (err error) {
+	w.begin()
+	for range n {
+		err = firstError(err, sized(t, count(t)))
+	}
+	w.end()
+	return err
+}
+
+// byThreads has a thread visit each node, or each that has children if the leaves are visited in place.
+func byThreads(inPlace bool) counter {
+	return func(t *uts.Tree) (size int64) {
+		var all marcel.Semaphore
+		s := uts.NewSearch(t, func(t uts.Task) { marcel.SpawnBody(t) }, func(n int64) { size = n; all.Release() })
+		s.InPlace = inPlace
+		s.Start()
+		all.Acquire()
+		return size
 	}
 }
 
-func treePeer(t *uts.Tree, inPlace bool) func(*watch, int) error {
-	return func(w *watch, n int) (err error) {
-		w.begin()
-		for range n {
-			all := make(chan int64, 1)
-			s := uts.NewSearch(t, func(t uts.Task) { go t.Run() }, func(n int64) { all <- n })
-			s.InPlace = inPlace
-			s.Start()
-			err = firstError(err, sized(t, <-all))
-		}
-		w.end()
-		return err
+// byGoroutines is byThreads with goroutines.
+func byGoroutines(inPlace bool) counter {
+	return func(t *uts.Tree) int64 {
+		all := make(chan int64, 1)
+		s := uts.NewSearch(t, func(t uts.Task) { go t.Run() }, func(n int64) { all <- n })
+		s.InPlace = inPlace
+		s.Start()
+		return <-all
 	}
 }
 
@@ -90,42 +89,15 @@ func (*crew) Ended(parent *crew) { parent.below.Done() }
 
 func (*crew) Join(parent *crew) { parent.below.Wait() }
 
-func treeSeeds(t *uts.Tree) func(*stage, int) error {
-	return func(s *stage, n int) (err error) {
-		s.watch.begin()
-		for range n {
-			r := uts.NewRecursion[seed](t)
-			r.Run()
-			err = firstError(err, sized(t, r.Size))
-		}
-		s.watch.end()
-		return err
-	}
+// byRecursion has a task for each node with children wait for those of its children: S is what such tasks run on.
+func byRecursion[S any, T uts.Team[S]](t *uts.Tree) int64 {
+	r := uts.NewRecursion[S, T](t)
+	r.Run()
+	return r.Size
 }
 
-func treeGroups(t *uts.Tree) func(*watch, int) error {
-	return func(w *watch, n int) (err error) {
-		w.begin()
-		for range n {
-			r := uts.NewRecursion[crew](t)
-			r.Run()
-			err = firstError(err, sized(t, r.Size))
-		}
-		w.end()
-		return err
-	}
-}
-
-func treeLoop(t *uts.Tree) func(*watch, int) error {
-	return func(w *watch, n int) (err error) {
-		w.begin()
-		for range n {
-			err = firstError(err, sized(t, t.Count(t.Root())))
-		}
-		w.end()
-		return err
-	}
-}
+// byLoop counts in the caller alone.
+func byLoop(t *uts.Tree) int64 { return t.Count(t.Root()) }
 
 func sized(t *uts.Tree, n int64) error {
 	if n != t.Nodes {

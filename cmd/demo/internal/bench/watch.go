@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// watch times one repetition and counts its allocations. For one thread at a time.
+// watch times one repetition and counts its allocations. One thread at a time may use it.
 type watch struct {
 	start   time.Time
 	elapsed time.Duration
@@ -33,7 +33,7 @@ func (w *watch) end() {
 	w.mallocs = w.after.Mallocs - w.before.Mallocs
 }
 
-// timed times turns(n), after as many turns as warm says, or n if that is less, that that is not timed.
+// timed times turns(n). Before that it has warm turns made, or n if that is less, which it does not time.
 func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	if err := turns(min(n, warm)); err != nil {
 		return err
@@ -44,6 +44,11 @@ func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	return err
 }
 
+// timedLoop is timed for turns that cannot fail.
+func (w *watch) timedLoop(n, warm int, turns func(n int)) error {
+	return w.timed(n, warm, func(n int) error { turns(n); return nil })
+}
+
 // set replaces what the clock showed by a figure that the repetition computed itself.
 func (w *watch) set(d time.Duration) { w.elapsed = d }
 
@@ -52,10 +57,10 @@ func (w *watch) shares(of []int) {
 	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
 }
 
-// settled is begin after collections, for held. The stacks of goroutines that have ended, among them those that carried
-// our threads, count as in use until they are given back, and the next row would get them for nothing: a collection
-// takes them from their goroutines, and the next one from the caches of the Ps. So it goes on until two collections
-// free no more stacks.
+// settled collects garbage before it begins, for held. The stacks of goroutines that have ended, among them those that
+// carried our threads, count as in use until they are given back, and the next row would get them for nothing: a
+// collection takes them from their goroutines, and the next one from the caches of the Ps. So settled goes on until two
+// collections free no more stacks.
 func (w *watch) settled() {
 	for last := uint64(math.MaxUint64); ; last = w.before.StackInuse {
 		runtime.GC()

@@ -142,7 +142,7 @@ func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, 
 	return p, nil
 }
 
-// Shared says that the two processes use the same CPU, or may do so.
+// Shared reports whether the two processes use the same CPU, or may do so.
 func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] && !p.remote }
 
 // Network is the driver of the network that was chosen, or of the fastest one between the two.

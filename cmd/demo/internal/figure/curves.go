@@ -31,6 +31,22 @@ type Panel struct {
 	Zero   bool // a linear axis shows its zero
 }
 
+// Add appends a value with its band.
+func (c *Curve) Add(y, low, high float64) {
+	c.Y, c.Low, c.High = append(c.Y, y), append(c.Low, low), append(c.High, high)
+}
+
+// Curve returns the curve with that name. It appends one if there is none. The curve is valid until the next is
+// appended.
+func (p *Panel) Curve(name string) *Curve {
+	i := slices.IndexFunc(p.Curves, func(c Curve) bool { return c.Name == name })
+	if i < 0 {
+		i = len(p.Curves)
+		p.Curves = append(p.Curves, Curve{Name: name})
+	}
+	return &p.Curves[i]
+}
+
 // palette are the colours of curves, in their order.
 var palette = []color.NRGBA{
 	blue, orange,

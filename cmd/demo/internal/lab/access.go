@@ -85,17 +85,15 @@ func runAccess(ctx context.Context, o Options, s *Sink, sizes []int, kinds []acc
 }
 
 // accessLatency is latency through domains of a kind on both sides.
-func accessLatency(ctx context.Context, p *duo.Pair, k accessKind, size, iters int) (samples []float64, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: "shm", Hooked: k.hooked})
-	o := duo.Order{Kind: kindAccess, Setup: theirs, Iters: iters, Size: size, Count: int(k.cfg.Access)<<8 | int(k.cfg.Progress)}
-	err = p.Do(ctx, o, mine, func(w *duo.World) error {
+func accessLatency(ctx context.Context, p *duo.Pair, k accessKind, size, iters int) ([]float64, error) {
+	o := duo.Order{Kind: kindAccess, Iters: iters, Size: size, Count: int(k.cfg.Access)<<8 | int(k.cfg.Progress)}
+	return onPair(ctx, p, duo.Setup{Driver: "shm", Hooked: k.hooked}, o, func(w *duo.World) ([]float64, error) {
 		g, err := accessGate(w, &o)
-		if err == nil {
-			samples, err = ping(g, size, iters)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return ping(g, size, iters)
 	})
-	return samples, err
 }
 
 // accessOther is rank 1's side.

@@ -44,6 +44,15 @@ func measure(ctx context.Context, o Options, s *Sink, variants []Variant, remark
 	return all, put(s, all)
 }
 
+// measureSpreads is measure, and draws a line for each row.
+func measureSpreads(ctx context.Context, o Options, s *Sink, conditions, axis string, variants []Variant, remarks ...string) error {
+	all, err := measure(ctx, o, s, variants, remarks...)
+	if err != nil {
+		return err
+	}
+	return drawSpreads(s, conditions, axis, all)
+}
+
 // drawSpreads draws one line per row, if a figure is wanted.
 func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
 	if s.Plot == nil {
@@ -51,12 +60,9 @@ func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
 	}
 	var lines []figure.Spread
 	for _, r := range all {
-		line := figure.Spread{Name: r.Variant, Best: r.Best, Q1: r.Q1, Median: r.Median, Q3: r.Q3, P99: r.P99}
-		if r.Name != "" {
-			line.Name = r.Name + ": " + r.Variant
-		}
+		line := figure.Spread{Name: r.title(), Best: r.Best, Q1: r.Q1, Median: r.Median, Q3: r.Q3, P99: r.P99}
 		if r.Added != nil {
-			line.Remark = signed(*r.Added)
+			line.Remark = signed(r.Added)
 		}
 		lines = append(lines, line)
 	}

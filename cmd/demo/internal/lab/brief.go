@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
@@ -27,14 +26,7 @@ func (Row) BriefHead() string {
 
 // BriefLine implements report.Brief.
 func (r Row) BriefLine() string {
-	added, value := "-", "-"
-	if r.Added != nil {
-		added = signed(*r.Added)
-	}
-	if r.Value != nil {
-		value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
-	}
-	return fmt.Sprintf("  %-48s %9s %9s %9s %9s %7s", r.title(), value, report.Duration(r.Median), report.Duration(r.P99), added, perhaps(r.Ratio, 3))
+	return fmt.Sprintf("  %-48s %9s %9s %9s %9s %7s", r.title(), perhaps(r.Value, -1), report.Duration(r.Median), report.Duration(r.P99), signed(r.Added), perhaps(r.Ratio, 3))
 }
 
 // BriefNote implements report.Brief.

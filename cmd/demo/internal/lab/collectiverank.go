@@ -55,22 +55,16 @@ func newCollectiveRank(w *duo.World, operation string) (*collectiveRank, error) 
 }
 
 // ourCollective is a round of ours.
-func ourCollective(ctx context.Context, p *duo.Pair, caller int, operation string, iters int) (round collectiveRound, err error) {
-	mine, theirs := setups(p, collectiveCallers[caller].setup)
-	index := 0
-	for collectiveNames[index] != operation {
-		index++
-	}
-	err = p.Do(ctx, duo.Order{Kind: kindCollective, Setup: theirs, Count: index}, mine, func(w *duo.World) error {
+func ourCollective(ctx context.Context, p *duo.Pair, caller int, operation string, iters int) (collectiveRound, error) {
+	o := duo.Order{Kind: kindCollective, Count: slices.Index(collectiveNames, operation)}
+	return onPair(ctx, p, collectiveCallers[caller].setup, o, func(w *duo.World) (collectiveRound, error) {
 		c, err := newCollectiveRank(w, operation)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		both, err := c.round(iters)
-		round = collectiveRound{both}
-		return err
+		return collectiveRound{both}, err
 	})
-	return round, err
 }
 
 // round measures all parts of a round.

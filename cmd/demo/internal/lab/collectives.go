@@ -131,11 +131,8 @@ func runCollectives(ctx context.Context, o Options, s *Sink) error {
 	if err != nil {
 		return err
 	}
-	return overLink(ctx, o, s, []int{collectiveMbps}, func(x *overlapLab) error {
-		cases, err := x.collectives(ctx, s, wanted)
-		if err != nil {
-			return err
-		}
+	return overLink(ctx, o, s, []int{collectiveMbps}, collectivePeers, func(x *overlapLab) error {
+		cases := x.collectives(ctx, wanted)
 		if err := x.link.Shape(collectiveMbps); err != nil {
 			return err
 		}
@@ -143,7 +140,7 @@ func runCollectives(ctx context.Context, o Options, s *Sink) error {
 		for i := range cases {
 			entrants[i] = entrant[collectiveRound]{cases[i].label(), cases[i].round}
 		}
-		of, probes, err := takeTurns(ctx, o, s, entrants)
+		of, probeNS, err := takeTurns(ctx, o, s, entrants)
 		if err != nil {
 			return err
 		}
@@ -155,7 +152,7 @@ func runCollectives(ctx context.Context, o Options, s *Sink) error {
 			}
 			for v := range cases[i].variants {
 				r := cases[i].row(v, of[i])
-				r.ProbeNS = report.Optional(stat.Median(probes))
+				r.ProbeNS = probeNS
 				if err := s.Row(r); err != nil {
 					return err
 				}
@@ -178,8 +175,8 @@ func runCollectives(ctx context.Context, o Options, s *Sink) error {
 // collectivePeers are beside ours.
 var collectivePeers = []setting{openMPITCP, mpichTCP}
 
-// collectivesNamed are the labels of what has a text in its label.
-func collectivesNamed(text string) (map[string]bool, error) {
+// collectivesNamed are the labels that have a text in them.
+func collectivesNamed(text string) ([]string, error) {
 	var labels []string
 	for _, name := range collectiveNames {
 		for _, caller := range collectiveCallers {
@@ -189,36 +186,25 @@ func collectivesNamed(text string) (map[string]bool, error) {
 			labels = append(labels, name+": "+m.title)
 		}
 	}
-	named, err := naming(labels, text)
-	wanted := map[string]bool{}
-	for i, yes := range named {
-		wanted[labels[i]] = yes
-	}
-	return wanted, err
+	return labeled(labels, func(label string) string { return label }, text)
 }
 
 // collectives are ours and, if they are here, the peers', operation by operation.
-func (ol *overlapLab) collectives(ctx context.Context, s *Sink, wanted map[string]bool) (all []collectiveCase, err error) {
-	var peers []setting
-	if ol.peers == nil {
-		s.Skip(mpichTCP.title, ol.without.Error())
-	} else if peers, err = available(ctx, ol.peers, s, ol.cpus, collectivePeers...); err != nil {
-		return nil, err
-	}
+func (ol *overlapLab) collectives(ctx context.Context, wanted []string) (all []collectiveCase) {
 	for _, name := range collectiveNames {
 		for i, caller := range collectiveCallers {
 			all = append(all, collectiveCase{operation: name, variants: []string{caller.name}, where: caller.where, measure: func() (collectiveRound, error) { return ourCollective(ctx, ol.pair, i, name, ol.iters) }})
 		}
-		for _, m := range peers {
+		for _, m := range ol.beside {
 			all = append(all, collectiveCase{operation: name, variants: []string{m.title, m.title + ", MPI_Test"}, where: "either rank polls while it waits",
 				measure: func() (collectiveRound, error) { return ol.peerCollective(ctx, m, name) }})
 		}
 	}
-	all = slices.DeleteFunc(all, func(c collectiveCase) bool { return !wanted[c.label()] })
+	all = slices.DeleteFunc(all, func(c collectiveCase) bool { return !slices.Contains(wanted, c.label()) })
 	for i := range all {
 		all[i].where = placeOf(ol.pair) + ", each on a host; " + all[i].where
 	}
-	return all, nil
+	return all
 }
 
 // peerCollective is a round of a peer.
@@ -286,15 +272,7 @@ func (c *collectiveCase) row(variant int, rounds []collectiveRound) CollectiveRo
 func drawCollectives(s *Sink, all []CollectiveRow) error {
 	p := figure.Panel{X: fmt.Sprintf("1 MiB, tcp, %d Mbit/s", collectiveMbps), Y: "T_comp/T_total over T_comp/(T_comp + CPU)", Places: collectiveNames, Zero: true}
 	for _, r := range all {
-		i := 0
-		for i < len(p.Curves) && p.Curves[i].Name != r.Variant {
-			i++
-		}
-		if i == len(p.Curves) {
-			p.Curves = append(p.Curves, figure.Curve{Name: r.Variant})
-		}
-		c := &p.Curves[i]
-		c.Y, c.Low, c.High = append(c.Y, r.Efficiency), append(c.Low, r.Q1), append(c.High, r.Q3)
+		p.Curve(r.Variant).Add(r.Efficiency, r.Q1, r.Q3)
 	}
 	p.Curves = slices.DeleteFunc(p.Curves, func(c figure.Curve) bool { return len(c.Y) != len(p.Places) }) // some rows were not measured
 	if len(p.Curves) == 0 {

@@ -28,7 +28,7 @@ func newComputation(batches int) *computation {
 	return &computation{batches: min(max(batches, 1), ep.Batches(ep.ClassS))}
 }
 
-// run computes all batches and returns the time in ns. For threads of w.
+// run has threads of w, one on each of the VPs, compute all batches, and returns the time in ns.
 func (comp *computation) run(w *duo.World, vps []int) (float64, error) {
 	var next atomic.Int64
 	var first atomic.Bool
@@ -87,7 +87,7 @@ func (comp *computation) verify(of []ep.Sums) error {
 	return nil
 }
 
-// String says what it is.
+// String names the computation.
 func (comp *computation) String() string {
 	if comp.batches == ep.Batches(ep.ClassS) {
 		return "EP class S"

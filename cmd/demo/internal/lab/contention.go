@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -60,15 +61,8 @@ func (ContentionRow) Head() string {
 
 // Line implements report.Row.
 func (r ContentionRow) Line() string {
-	ratio, probe := "-", "-"
-	if r.Ratio != nil {
-		ratio = fmt.Sprintf("%.2f", *r.Ratio)
-	}
-	if r.ProbeNS != nil {
-		probe = fmt.Sprintf("%.1f", *r.ProbeNS)
-	}
 	return fmt.Sprintf("  %-46s %9.2f %18s %7s %10s %10s %10s %8.1f %8s  %s", r.Name+": "+r.Variant, r.Throughput,
-		fmt.Sprintf("[%.2f, %.2f]", r.Q1, r.Q3), ratio, report.Duration(r.Submit), report.Duration(r.P99), report.Duration(r.P999), r.Spread, probe, r.Where)
+		fmt.Sprintf("[%.2f, %.2f]", r.Q1, r.Q3), perhaps(r.Ratio, 2), report.Duration(r.Submit), report.Duration(r.P99), report.Duration(r.P999), r.Spread, perhaps(r.ProbeNS, 1), r.Where)
 }
 
 // flood is one round of one variant.
@@ -86,14 +80,17 @@ func runContention(ctx context.Context, o Options, s *Sink) error {
 		return nil
 	}
 	var pairs []figure.Pair
-	for i, x := range []struct {
+	series := []struct {
 		submitters  int
 		name, where string
 	}{
 		{2, "2 submitters", "each bound to a core of its own, the poller on the second one's"},
 		{8, "8 submitters", "oversubscribed: four on each of two cores, the poller on the second"},
-	} {
-		rows, err := floodAll(ctx, o, s, a, b, i, x.submitters, x.name, x.where)
+	}
+	for i, x := range series {
+		part := *s
+		part.Step = func(done, of int) { s.Step(i*of+done, len(series)*of) }
+		rows, err := floodAll(ctx, o, &part, a, b, x.submitters, x.name, x.where)
 		if err != nil {
 			return err
 		}
@@ -112,80 +109,63 @@ func (r *ContentionRow) perTask() figure.Measure {
 	return figure.Measure{Q1: 1000 / r.Q3, Median: 1000 / r.Throughput, Q3: 1000 / r.Q1}
 }
 
-// floodAll measures all variants in turn for one number of submitters. The first row is what the others are compared
-// with.
-func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters int, name, where string) (rows []ContentionRow, err error) {
+// queueMakers make the ways to keep queues. The first one is what the others are compared with.
+var queueMakers = []struct {
+	name string // the Name of its queues
+	make func(m *topo.Topology) (taskqueue.Queues, error)
+}{
+	{"global spinlock", func(*topo.Topology) (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil }},
+	{"global lock-free FIFO", func(*topo.Topology) (taskqueue.Queues, error) { return taskqueue.NewFIFO(nil), nil }},
+	{"per level, spinlocks", func(m *topo.Topology) (taskqueue.Queues, error) { return taskqueue.NewLevels(m, nil), nil }},
+	{"tree (ours)", func(m *topo.Topology) (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) }},
+}
+
+// withQueues makes the queues number k of queueMakers for two cores, and closes them after f.
+func withQueues[T any](k int, f func(q taskqueue.Queues) (T, error)) (x T, err error) {
 	m, err := topo.Synthetic(twoCores)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	makers := []func() (taskqueue.Queues, error){
-		func() (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil },
-		func() (taskqueue.Queues, error) { return taskqueue.NewFIFO(nil), nil },
-		func() (taskqueue.Queues, error) { return taskqueue.NewLevels(m, nil), nil },
-		func() (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) },
+	q, err := queueMakers[k].make(m)
+	if err != nil {
+		return x, err
 	}
-	of, names, probes := make([][]flood, len(makers)), make([]string, len(makers)), []float64{}
-	for round := range o.Rounds {
-		if ns := coreToCore(o.CPUs); ns > 0 {
-			probes = append(probes, ns)
-		}
-		for i, make := range makers {
-			if err := ctx.Err(); err != nil {
-				return nil, context.Cause(ctx)
-			}
-			q, err := make()
-			if err != nil {
-				return nil, err
-			}
-			names[i] = q.Name()
-			s.Label(name + ", " + q.Name())
-			f, err := floodOne(q, a, b, submitters, o.Iters)
-			if e := q.Close(); err == nil {
-				err = e
-			}
-			if err != nil {
-				return nil, err
-			}
-			of[i] = append(of[i], f)
-			s.Step((part*o.Rounds+round)*len(makers)+i+1, 2*o.Rounds*len(makers))
-		}
+	x, err = f(q)
+	return x, errors.Join(err, q.Close())
+}
+
+// floodAll measures all variants in turn for one number of submitters. The first row is what the others are compared
+// with.
+func floodAll(ctx context.Context, o Options, s *Sink, a, b, submitters int, name, where string) ([]ContentionRow, error) {
+	entrants := make([]entrant[flood], len(queueMakers))
+	for k, x := range queueMakers {
+		entrants[k] = entrant[flood]{name + ", " + x.name, func() (flood, error) {
+			return withQueues(k, func(q taskqueue.Queues) (flood, error) { return floodOne(q, a, b, submitters, o.Iters) })
+		}}
 	}
-	for i := range makers {
-		pick := func(get func(f flood) float64) (all []float64) {
-			for _, f := range of[i] {
-				all = append(all, get(f))
-			}
-			return all
-		}
-		through := pick(func(f flood) float64 { return f.throughput })
+	return rowsInTurn(ctx, o, s, entrants, func(i int, of [][]flood, probeNS *float64) ContentionRow {
+		through := pick(of[i], func(f *flood) float64 { return f.throughput })
 		r := ContentionRow{
-			Name: name, Variant: names[i], Submitters: submitters, Better: "higher", Rounds: o.Rounds, Where: where,
+			Name: name, Variant: queueMakers[i].name, Submitters: submitters, Better: "higher", Rounds: len(of[i]), Where: where, ProbeNS: probeNS,
 			Throughput: report.Round(stat.Median(through)),
 			Q1:         report.Round(stat.Quantile(through, 0.25)), Q3: report.Round(stat.Quantile(through, 0.75)),
-			Submit:  report.Round(stat.Median(pick(func(f flood) float64 { return f.median }))),
-			P99:     report.Round(stat.Median(pick(func(f flood) float64 { return f.p99 }))),
-			P999:    report.Round(stat.Median(pick(func(f flood) float64 { return f.p999 }))),
-			ProbeNS: report.Optional(stat.Median(probes)),
+			Submit: report.Round(stat.Median(pick(of[i], func(f *flood) float64 { return f.median }))),
+			P99:    report.Round(stat.Median(pick(of[i], func(f *flood) float64 { return f.p99 }))),
+			P999:   report.Round(stat.Median(pick(of[i], func(f *flood) float64 { return f.p999 }))),
 		}
 		if r.Submit > 0 {
 			r.Spread = report.Round(r.P999 / r.Submit)
 		}
 		if i > 0 {
-			r.Base = names[0]
+			r.Base = queueMakers[0].name
 			var ratios []float64
 			for k := range of[i] {
 				ratios = append(ratios, of[i][k].throughput/of[0][k].throughput)
 			}
-			q := report.Significant(stat.Median(ratios))
-			r.Ratio = &q
+			r.Ratio = new(report.Significant(stat.Median(ratios)))
 		}
-		if err := s.Row(r); err != nil {
-			return nil, err
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
+		return r
+	})
 }
 
 const (

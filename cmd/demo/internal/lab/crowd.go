@@ -133,36 +133,26 @@ func (cr *crowd) run(ctx context.Context, o Options, s *Sink) error {
 	return runCrowds(ctx, o, s, "", cr)
 }
 
-// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title;
-// empty: the name of the first. Remarks and peers of all are those of the first.
+// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title.
+// An empty title stands for the name of the first crowd. The remarks and peers of all are those of the first.
 func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*crowd) error {
 	first := all[0]
 	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, first.remarks...)...); err != nil {
 		return err
 	}
-	p, err := newPeers(ctx, o)
-	switch {
-	case errors.Is(err, errNoPeers):
-		for _, x := range first.peers {
-			s.Skip(x.title, err.Error())
-		}
-	case err != nil:
+	p, err := peersFor(ctx, o, s, first.peers...)
+	if err != nil {
 		return err
-	default:
-		defer p.remove()
 	}
+	defer p.remove()
 	return between(ctx, o, s, func(pair *duo.Pair) error {
+		var usable []setting
 		if p != nil && pair.Far != "" {
 			for _, x := range first.peers {
 				s.Skip(x.title, "the ranks of this job are "+pair.Far+", those of the peers would be on one host")
 			}
-			p = nil
-		}
-		var usable []setting
-		if p != nil {
-			if usable, err = available(ctx, p, s, places(pair), first.peers...); err != nil {
-				return err
-			}
+		} else if usable, err = p.available(ctx, s, places(pair), first.peers...); err != nil {
+			return err
 		}
 		var panels []figure.Panel
 		for i, c := range all {
@@ -195,7 +185,7 @@ func places(pair *duo.Pair) string { return fmt.Sprintf("%d,%d", pair.CPUs[0], p
 // measure measures the crowd and prints its rows.
 func (cr *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (names []string, all []CrowdRow, err error) {
 	entrants, names := cr.entrants(ctx, o, s, pair, p)
-	of, probes, err := takeTurns(ctx, o, s, entrants)
+	of, probeNS, err := takeTurns(ctx, o, s, entrants)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,10 +193,9 @@ func (cr *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 		peer := i >= len(cr.ours)
 		for _, r := range cr.rows(names[i], of[i], of[0], peer || cr.toFirst && i > 0) {
 			if peer && r.Slope != nil && all[0].Slope != nil {
-				q := report.Significant(*all[0].Slope / *r.Slope)
-				r.Slopes = &q
+				r.Slopes = new(report.Significant(*all[0].Slope / *r.Slope))
 			}
-			r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(pair)
+			r.ProbeNS, r.Where = probeNS, placeOf(pair)
 			all = append(all, r)
 			if err := s.Row(r); err != nil {
 				return nil, nil, err
@@ -320,16 +309,13 @@ func (cr *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs boo
 			Q3: report.Round(stat.Quantile(medians, 0.75)), P99: report.Round(stat.Median(p99)), Max: report.Round(slices.Max(most)), Paced: report.Round(stat.Median(paced)),
 		}
 		if cr.players {
-			rate := report.Significant(1e6 * float64(n) / r.Paced)
-			r.Rate = &rate
+			r.Rate = new(report.Significant(1e6 * float64(n) / r.Paced))
 		}
 		if len(all) > 0 {
-			g := report.Significant(cr.compared(&r) / cr.compared(&all[0]))
-			r.Growth = &g
+			r.Growth = new(report.Significant(cr.compared(&r) / cr.compared(&all[0])))
 		}
 		if len(ratios) > 0 {
-			q := report.Significant(stat.Median(ratios))
-			r.Ratio = &q
+			r.Ratio = new(report.Significant(stat.Median(ratios)))
 		}
 		if sum.messages > 0 {
 			share, each := report.Significant(sum.together/sum.messages), 0.0

@@ -62,7 +62,7 @@ func TestSlowPeer(t *testing.T) {
 
 func TestSlope(t *testing.T) {
 	var rows []CrowdRow
-	for _, n := range powers(1, 64) {
+	for _, n := range powers(64) {
 		rows = append(rows, CrowdRow{Threads: n, Paced: 100 + 7*float64(n)})
 	}
 	if k := slope(rows); math.Abs(k-7) > 1e-6 {

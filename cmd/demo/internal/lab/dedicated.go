@@ -41,9 +41,5 @@ func runDedicatedCore(ctx context.Context, o Options, s *Sink) error {
 	add("both cores compute, engine off", duo.Setup{}, []int{0, 1}, false)
 	add("both cores compute, hooks poll for a receive", duo.Setup{Hooked: true}, []int{0, 1}, true)
 	add("one core computes, the other one only polls", duo.Setup{Hooked: true, Params: map[string]string{"dedicated": "1"}}, []int{0}, true)
-	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; with two cores, one of them is half of the compute power")
-	if err != nil {
-		return err
-	}
-	return drawSpreads(s, work.String(), "time of the computation", all)
+	return measureSpreads(ctx, o, s, work.String(), "time of the computation", variants, work.String()+", its sums verified; with two cores, one of them is half of the compute power")
 }

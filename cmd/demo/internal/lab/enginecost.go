@@ -37,11 +37,7 @@ func runEngineCost(ctx context.Context, o Options, s *Sink) error {
 		add("engine with hooks, a goroutine waits", duo.Setup{Hooked: true, Plain: true, Spin: time.Second})
 		add("engine explicit, makes every poll", duo.Setup{Spin: -1})
 		add("engine with hooks, makes every poll", duo.Setup{Hooked: true, Spin: -1})
-		all, err := measure(ctx, o, s, variants, "one way, 1 byte; what is added is to the bare driver, and includes matching, ordering and credit",
+		return measureSpreads(ctx, o, s, "1 byte over shm", "one-way latency", variants, "one way, 1 byte; what is added is to the bare driver, and includes matching, ordering and credit",
 			"a waiter polls its gate itself for 5 us (the goroutine for 1 s), then leaves it to the engine; 'makes every poll': at once")
-		if err != nil {
-			return err
-		}
-		return drawSpreads(s, "1 byte over shm", "one-way latency", all)
 	})
 }

@@ -89,9 +89,7 @@ func periodPanel(all []Row) figure.Panel {
 			continue
 		}
 		panel.Places, with.Name = append(panel.Places, number(*r.Value)), r.Variant
-		with.Y = append(with.Y, percent(*r.Ratio))
-		with.Low = append(with.Low, percent(*r.RatioQ1))
-		with.High = append(with.High, percent(*r.RatioQ3))
+		with.Add(percent(*r.Ratio), percent(*r.RatioQ1), percent(*r.RatioQ3))
 	}
 	panel.Curves = append(panel.Curves, with)
 	for _, k := range flat {

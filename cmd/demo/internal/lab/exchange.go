@@ -37,7 +37,7 @@ var exchanges = Experiment{
 			share int
 		}{{"8 B", 8, 1}, {"2 KiB", 2 << 10, 5}, {"2 MiB", 2 << 20, 500}} {
 			all = append(all, &crowd{
-				name: "exchange, " + x.name, mode: "exchange", size: x.size, share: x.share, threads: powers(1, 8), peers: []setting{openMPIYield, openMPIUCX, mpich},
+				name: "exchange, " + x.name, mode: "exchange", size: x.size, share: x.share, threads: powers(8), peers: []setting{openMPIYield, openMPIUCX, mpich},
 				paced: true, players: true, toFirst: true, axis: "pairs, " + x.name, remarks: remarks,
 				ours: []crowdVariant{
 					{"threads, a private domain each", duo.Setup{Hooked: true}, exchangeAs(kindPrivate)},
@@ -89,26 +89,35 @@ func exchangeOver(kind string, domains int) func(ctx context.Context, p *duo.Pai
 }
 
 // exchangeProcesses does it with n processes for each rank.
-func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
+func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
+	c.Driver, c.SharedCPUs = "shm", n > 1 || p.Shared()
+	all, err := processes[tally](ctx, p, n, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
+	if err != nil {
+		return crowdSample{}, err
+	}
+	x := crowdSample{players: n, elapsed: elapsed(all)}
+	for _, t := range all {
+		x.ns = append(x.ns, t.NS...)
+	}
+	return x, nil
+}
+
+// processes has as many pairs of processes carry an order out, each with a pair of one thread, and returns what the
+// first n of the processes have measured.
+func processes[T any](ctx context.Context, p *duo.Pair, pairs, n int, o duo.Order) ([]T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
-	x.players, c.Driver, c.SharedCPUs = n, "shm", n > 1 || p.Shared()
-	outputs, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
+	outputs, err := p.Many(ctx, pairs, o)
 	if err != nil {
-		return x, err
+		return nil, err
 	}
-	var all []tally
-	for rank, text := range outputs[:n] {
-		var t tally
-		if err := json.Unmarshal(text, &t); err != nil {
-			return x, fmt.Errorf("what rank %d of %d pairs of processes has measured: %w", rank, n, err)
+	all := make([]T, n)
+	for rank := range all {
+		if err := json.Unmarshal(outputs[rank], &all[rank]); err != nil {
+			return nil, fmt.Errorf("what rank %d of %d pairs of processes has measured: %w", rank, pairs, err)
 		}
-		all, x.ns = append(all, t), append(x.ns, t.NS...)
 	}
-	began := slices.MinFunc(all, func(a, b tally) int { return cmp.Compare(a.Began, b.Began) }).Began
-	ended := slices.MaxFunc(all, func(a, b tally) int { return cmp.Compare(a.Ended, b.Ended) }).Ended
-	x.elapsed = float64(asm.Nanos(ended - began))
-	return x, nil
+	return all, nil
 }
 
 // tally is what a process has measured. Began and Ended are of the cycle counter, which all cores of a host share.
@@ -116,6 +125,13 @@ type tally struct {
 	Began int64     `json:"began"`
 	Ended int64     `json:"ended"`
 	NS    []float64 `json:"ns"` // half of each exchange
+}
+
+// elapsed is the time from the first begin to the last end, in ns.
+func elapsed(all []tally) float64 {
+	began := slices.MinFunc(all, func(a, b tally) int { return cmp.Compare(a.Began, b.Began) }).Began
+	ended := slices.MaxFunc(all, func(a, b tally) int { return cmp.Compare(a.Ended, b.Ended) }).Ended
+	return float64(asm.Nanos(ended - began))
 }
 
 // exchangeOther is rank 1's part, or that of one of many processes.
@@ -175,34 +191,27 @@ func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, er
 			ones = append(ones, d.Gate(w.Gate.Rank()))
 		}
 	}
-	joins, errs, all, began := make([]func() error, n), make([]error, n), make([][]float64, n), make([]int64, n)
-	for k := range n {
-		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint("player ", k), func() {
-			g, err := gateOf(w, ones[k%len(ones)], shared, o.Kind, k)
-			if err == nil {
-				x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
-				if leads {
-					all[k], err = x.lead(func() error {
-						err := warm()
-						began[k] = asm.Cycles()
-						return err
-					})
-				} else {
-					err = x.follow()
-				}
+	all, began := make([][]float64, n), make([]int64, n)
+	err = threads(w, n, "player", func(k int) error {
+		g, err := gateOf(w, ones[k%len(ones)], shared, o.Kind, k)
+		if err == nil {
+			x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
+			if leads {
+				all[k], err = x.lead(func() error {
+					err := warm()
+					began[k] = asm.Cycles()
+					return err
+				})
+			} else {
+				err = x.follow()
 			}
-			if leads && began[k] == 0 { // it failed before: the others are not to wait for it
-				err = errors.Join(err, warm())
-			}
-			errs[k] = err
-		})
-	}
-	for k, join := range joins {
-		errs[k] = errors.Join(join(), errs[k])
-		t.NS = append(t.NS, all[k]...)
-	}
-	t.Began, t.Ended = slices.Min(began), asm.Cycles()
-	return t, errors.Join(errs...)
+		}
+		if leads && began[k] == 0 { // it failed before: the other threads are not to wait for it
+			err = errors.Join(err, warm())
+		}
+		return err
+	})
+	return tally{Began: slices.Min(began), Ended: asm.Cycles(), NS: slices.Concat(all...)}, err
 }
 
 // gateOf is where player k, whose thread calls it, exchanges messages: one is that of all if each has none of its own.

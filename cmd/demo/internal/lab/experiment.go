@@ -40,7 +40,7 @@ type Options struct {
 	Only   string // of the variants those that have this in their name, in any case, with what they are compared with; empty: all
 }
 
-// Sink is where an experiment puts what it has to say. For one goroutine.
+// Sink is where an experiment puts what it has to say. One goroutine may use it.
 type Sink struct {
 	Warn  func(format string, args ...any) // what limits this run
 	Begin func(remarks ...string) error    // once, before the first row

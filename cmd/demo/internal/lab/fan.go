@@ -2,12 +2,9 @@ package lab
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
-	"github.com/pm2-go/pm2/marcel"
 )
 
 // fan is E21, and E4 with it: one sender, many threads that wait to receive. The paper's receivers wait on a semaphore,
@@ -24,7 +21,7 @@ var fan = Experiment{
 	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,
+			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(256), peers: allPeers,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, fanOut},
 				{"ours, each blocks at once", duo.Setup{Spin: -1, Params: map[string]string{"busy-wait": "0"}}, fanOut},
@@ -40,9 +37,9 @@ var fan = Experiment{
 // allPeers are those whose waits differ.
 var allPeers = []setting{openMPI, openMPIYield, openMPIUCX, mpich}
 
-// powers are the powers of two from low to high.
-func powers(low, high int) (all []int) {
-	for n := low; n <= high; n *= 2 {
+// powers are the powers of two from 1 to high.
+func powers(high int) (all []int) {
+	for n := 1; n <= high; n *= 2 {
 		all = append(all, n)
 	}
 	return all
@@ -54,28 +51,15 @@ const (
 )
 
 // fanOut plays with n threads of rank 1, one after the other.
-func fanOut(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
-	x.players = 1
+func fanOut(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
 	c.Driver, c.Hooked = p.Network(), true
-	mine, theirs := setups(p, c)
-	o := duo.Order{Kind: kindFan, Setup: theirs, Iters: iters, Size: size, Count: n}
-	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		x.ns, err = pingMany(w.Gate, fanTag, n, size, max(iters, n), func() {})
-		return err
+	return onPair(ctx, p, c, duo.Order{Kind: kindFan, Iters: iters, Size: size, Count: n}, func(w *duo.World) (crowdSample, error) {
+		ns, err := pingMany(w.Gate, fanTag, n, size, max(iters, n), func() {})
+		return crowdSample{ns: ns, players: 1}, err
 	})
-	return x, err
 }
 
 // pongMany is rank 1's part.
-func pongMany(w *duo.World, size, n int) error {
-	threads, errs := make([]marcel.Thread, n), make([]error, n)
-	for k := range threads {
-		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("receiver ", k)}, func() {
-			errs[k] = pong(w.Gate, fanTag+uint64(k), size)
-		})
-	}
-	for k, t := range threads {
-		errs[k] = errors.Join(t.Join(), errs[k])
-	}
-	return errors.Join(errs...)
+func pongMany(w *duo.World, o *duo.Order) error {
+	return threads(w, o.Count, "receiver", func(k int) error { return pong(w.Gate, fanTag+uint64(k), o.Size) })
 }

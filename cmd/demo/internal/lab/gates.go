@@ -92,27 +92,16 @@ func (gc gateCase) label() string {
 }
 
 // gateCases are the cases that have a text in their labels.
-func gateCases(text string) (some []gateCase, err error) {
+func gateCases(text string) ([]gateCase, error) {
 	var all []gateCase
-	var labels []string
 	for _, driver := range []string{"shm", "tcp"} {
 		for _, size := range []int{1, 4 << 10, 256 << 10} {
 			for _, out := range []bool{false, true} {
-				c := gateCase{driver, size, out}
-				all, labels = append(all, c), append(labels, c.label())
+				all = append(all, gateCase{driver, size, out})
 			}
 		}
 	}
-	named, err := naming(labels, text)
-	if err != nil {
-		return nil, err
-	}
-	for i, yes := range named {
-		if yes {
-			some = append(some, all[i])
-		}
-	}
-	return some, nil
+	return labeled(all, gateCase.label, text)
 }
 
 func runGates(ctx context.Context, o Options, s *Sink) error {
@@ -129,21 +118,15 @@ func runGates(ctx context.Context, o Options, s *Sink) error {
 		for i, c := range cases {
 			entrants[i] = entrant[load]{c.label(), func() (load, error) { return c.measure(ctx, p, time.Duration(o.Iters)*time.Millisecond) }}
 		}
-		of, probes, err := takeTurns(ctx, o, s, entrants)
-		if err != nil {
-			return err
-		}
 		var bars []figure.Spread
-		for i, c := range cases {
-			r := c.row(of[i])
-			r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(p)
-			if err := s.Row(r); err != nil {
-				return err
-			}
-			bars = append(bars, c.spread(of[i], r))
-		}
-		if s.Plot == nil {
-			return nil
+		_, err := rowsInTurn(ctx, o, s, entrants, func(i int, of [][]load, probeNS *float64) GateRow {
+			r := cases[i].row(of[i])
+			r.ProbeNS, r.Where = probeNS, placeOf(p)
+			bars = append(bars, cases[i].spread(of[i], r))
+			return r
+		})
+		if err != nil || s.Plot == nil {
+			return err
 		}
 		return figure.Spreads(s.Plot, s.Title("ten gates under load"), "time between two messages of a gate", bars)
 	})
@@ -183,17 +166,12 @@ func (gc gateCase) spread(rounds []load, r GateRow) figure.Spread {
 }
 
 // measure is one round.
-func (gc gateCase) measure(ctx context.Context, p *duo.Pair, d time.Duration) (l load, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: gc.driver, Hooked: true})
-	o := duo.Order{Kind: kindGates, Setup: theirs, Size: gc.size}
+func (gc gateCase) measure(ctx context.Context, p *duo.Pair, d time.Duration) (load, error) {
+	o := duo.Order{Kind: kindGates, Size: gc.size}
 	if gc.out {
 		o.Count = 1
 	}
-	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		l, err = gc.one(ctx, w, d)
-		return err
-	})
-	return l, err
+	return onPair(ctx, p, duo.Setup{Driver: gc.driver, Hooked: true}, o, func(w *duo.World) (load, error) { return gc.one(ctx, w, d) })
 }
 
 // one is the one process: it opens a session of its own and counts.
@@ -245,7 +223,7 @@ func (gc gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l lo
 	return l, errors.Join(err, s.Close())
 }
 
-// count says how many messages per ms each gate had, from when all have had one.
+// count returns how many messages per ms each gate has, measured for d from when all have had one.
 func (gc gateCase) count(ctx context.Context, counts *[gateCount]atomic.Int64, d time.Duration) (load, error) {
 	for k := 0; k < gateCount; {
 		if ctx.Err() != nil {
@@ -297,8 +275,8 @@ func drain(g *nmad.Gate, size int, count *atomic.Int64) error {
 	}
 }
 
-// gatesOther is the process of the ten ranks; out: it receives.
-func gatesOther(w *duo.World, driver string, size int, out bool) error {
+// gatesOther is the process of the ten ranks. They receive if the order's Count is 1.
+func gatesOther(w *duo.World, o *duo.Order) error {
 	word := make([]byte, 256)
 	n, err := w.Gate.Recv(meetTag, word)
 	if err != nil {
@@ -316,27 +294,20 @@ func gatesOther(w *duo.World, driver string, size int, out bool) error {
 		opening.Go(func() {
 			sessions[k], errs[k] = nmad.Open(ctx, nmad.Config{
 				Rank: 1 + k, Size: 1 + gateCount, Secret: word[:32], Rendezvous: string(word[32:n]),
-				Driver: driver, Engine: w.Engine, Listen: w.Listen,
+				Driver: o.Setup.Driver, Engine: w.Engine, Listen: w.Listen,
 			})
 		})
 	}
 	marcel.Blocking(opening.Wait)
 	err = errors.Join(errs...)
 	if err == nil {
-		threads := make([]marcel.Thread, gateCount)
-		for k := range threads {
-			threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("rank ", 1+k)}, func() {
-				var count atomic.Int64
-				if out {
-					errs[k] = drain(sessions[k].Gate(0), size, &count)
-				} else {
-					errs[k] = streamUntilTold(w, sessions[k].Gate(0), size, &count)
-				}
-			})
-		}
-		for k, t := range threads {
-			err = errors.Join(err, t.Join(), errs[k])
-		}
+		err = threads(w, gateCount, "session", func(k int) error {
+			var count atomic.Int64
+			if o.Count == 1 {
+				return drain(sessions[k].Gate(0), o.Size, &count)
+			}
+			return streamUntilTold(w, sessions[k].Gate(0), o.Size, &count)
+		})
 	}
 	var closing sync.WaitGroup
 	for k, s := range sessions {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,11 +57,11 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 		var panels []figure.Panel
 		for _, x := range getSizes {
 			iters := max(o.Iters/x.share, 8)
-			for _, n := range powers(1, mostGets) {
+			for _, n := range powers(mostGets) {
 				base, name := len(variants), fmt.Sprintf("get, %s, N = %d", size.Format(x.size), n)
 				variants = append(variants, Variant{Name: name, Variant: "processes", Base: base, Parameter: "domains", Where: where,
 					Measure: func() ([]float64, error) { return getProcesses(ctx, p, x.size, n, iters) }})
-				for _, domains := range powers(1, n) {
+				for _, domains := range powers(n) {
 					value := float64(domains)
 					variants = append(variants, Variant{Name: name, Variant: "threads", Base: base, Parameter: "domains", Value: &value, Where: where,
 						Measure: func() ([]float64, error) { return getThreads(ctx, p, x.size, n, domains, iters) }})
@@ -83,7 +82,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 			add("processes", nil, func() (crowdSample, error) {
 				return exchangeProcesses(ctx, p, duo.Setup{Hooked: true}, x.size, mostGets, iters)
 			})
-			for _, domains := range powers(1, mostGets) {
+			for _, domains := range powers(mostGets) {
 				value, kind := float64(domains), kindDomains
 				if domains == mostGets {
 					kind = kindPrivate
@@ -110,7 +109,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 func getPanel(rows []Row, what string) figure.Panel {
 	p := figure.Panel{X: "domains; " + what, Y: "time of a get if all advance alike", Times: true}
 	places := []string{"processes"}
-	for _, d := range powers(1, mostGets) {
+	for _, d := range powers(mostGets) {
 		places = append(places, fmt.Sprint(d))
 	}
 	p.Places = places
@@ -148,24 +147,12 @@ func getThreads(ctx context.Context, p *duo.Pair, size, n, domains, iters int) (
 
 // getProcesses has n processes get from others.
 func getProcesses(ctx context.Context, p *duo.Pair, size, n, iters int) ([]float64, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
-	defer cancel()
 	c := duo.Setup{Driver: "shm", Hooked: true, SharedCPUs: n > 2 || p.Shared()}
-	outputs, err := p.Many(ctx, max(n/2, 1), duo.Order{Kind: kindGetting, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1, Domains: n})
+	all, err := processes[tally](ctx, p, max(n/2, 1), n, duo.Order{Kind: kindGetting, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1, Domains: n})
 	if err != nil {
 		return nil, err
 	}
-	var all []tally
-	for rank, text := range outputs[:n] {
-		var t tally
-		if err := json.Unmarshal(text, &t); err != nil {
-			return nil, fmt.Errorf("what rank %d of %d processes has measured: %w", rank, n, err)
-		}
-		all = append(all, t)
-	}
-	began := slices.MinFunc(all, func(a, b tally) int { return cmp.Compare(a.Began, b.Began) }).Began
-	ended := slices.MaxFunc(all, func(a, b tally) int { return cmp.Compare(a.Ended, b.Ended) }).Ended
-	return []float64{float64(asm.Nanos(ended-began)) / float64(max(iters/n, 1))}, nil
+	return []float64{elapsed(all) / float64(max(iters/n, 1))}, nil
 }
 
 // getsOther is the part of a process that another one has told so: rank 1, or one of many, of which the first Domains
@@ -235,31 +222,25 @@ func getOver(w *duo.World, o *duo.Order, world *rma.World, seg *rma.Segment, n i
 		}
 	}
 	iters, warm := max(o.Iters/n, 1), marcel.NewBarrier(n)
-	joins, errs, began, ended := make([]func() error, n), make([]error, n), make([]int64, n), make([]int64, n)
-	for k := range n {
-		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint("getter ", k), func() {
-			d, buf := domains[k%len(domains)], make([]byte, o.Size)
-			at := seg.At(w.Gate.Rank(), uint64(getOffset+k*max(o.Size, getOffset)))
-			var err error
-			if private {
-				d, err = world.Domain(rma.DomainConfig{Access: nmad.Private})
-			}
-			for range warmup(iters) {
-				if err == nil {
-					err = d.Get(buf, at)
-				}
-			}
-			warm.Wait()
-			began[k] = asm.Cycles()
-			for i := 0; i < iters && err == nil; i++ {
+	began, ended := make([]int64, n), make([]int64, n)
+	err = threads(w, n, "getter", func(k int) (err error) {
+		d, buf := domains[k%len(domains)], make([]byte, o.Size)
+		at := seg.At(w.Gate.Rank(), uint64(getOffset+k*max(o.Size, getOffset)))
+		if private {
+			d, err = world.Domain(rma.DomainConfig{Access: nmad.Private})
+		}
+		for range warmup(iters) {
+			if err == nil {
 				err = d.Get(buf, at)
 			}
-			ended[k], errs[k] = asm.Cycles(), err
-		})
-	}
-	for k, join := range joins {
-		errs[k] = errors.Join(join(), errs[k])
-	}
-	t.Began, t.Ended = slices.Min(began), slices.Max(ended)
-	return t, errors.Join(errs...)
+		}
+		warm.Wait()
+		began[k] = asm.Cycles()
+		for i := 0; i < iters && err == nil; i++ {
+			err = d.Get(buf, at)
+		}
+		ended[k] = asm.Cycles()
+		return err
+	})
+	return tally{Began: slices.Min(began), Ended: slices.Max(ended)}, err
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -25,6 +26,9 @@ var emptyTask = Experiment{
 	Run:       runEmptyTask,
 }
 
+// onlyGlobal reports whether a way to keep queues has no queue but the global one.
+func onlyGlobal(name string) bool { return strings.HasPrefix(name, "global ") }
+
 // twoCores is the machine of two bound pollers: one VP each.
 const twoCores = "core:2 pu:1"
 
@@ -40,43 +44,31 @@ func runEmptyTask(ctx context.Context, o Options, s *Sink) error {
 		s.Skip("two bound pollers", "this process may use one CPU only")
 		return s.Begin()
 	}
-	m, err := topo.Synthetic(twoCores)
-	if err != nil {
-		return err
-	}
-	global := []place{{"global queue", topo.CPUSet{}}}
-	every := append([]place{{"queue of core 0", topo.CPUs(0)}, {"queue of core 1", topo.CPUs(1)}}, global...)
+	places := []place{{"queue of core 0", topo.CPUs(0)}, {"queue of core 1", topo.CPUs(1)}, {"global queue", topo.CPUSet{}}}
 	var variants []Variant
-	add := func(places []place, make func() (taskqueue.Queues, error), name string, base int) {
-		for _, p := range places {
+	for k, x := range queueMakers {
+		some := places
+		if onlyGlobal(x.name) {
+			some = places[2:]
+		}
+		for _, p := range some {
 			variants = append(variants, Variant{
-				Name: "empty task", Variant: name + ", " + p.name, Base: base, Where: "two threads bound to a core each: one submits and polls, one polls",
+				Name: "empty task", Variant: x.name + ", " + p.name, Where: "two threads bound to a core each: one submits and polls, one polls",
 				Measure: func() ([]float64, error) {
-					q, err := make()
-					if err != nil {
-						return nil, err
-					}
-					samples, err := exchange(q, &taskqueue.Job{CPUs: p.cpus}, a, b, o.Iters)
-					if e := q.Close(); err == nil {
-						err = e
-					}
-					return samples, err
+					return withQueues(k, func(q taskqueue.Queues) ([]float64, error) {
+						return exchange(q, &taskqueue.Job{CPUs: p.cpus}, a, b, o.Iters)
+					})
 				},
 			})
 		}
 	}
-	add(global, func() (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil }, "global spinlock", 0)
-	add(global, func() (taskqueue.Queues, error) { return taskqueue.NewFIFO(nil), nil }, "global lock-free FIFO", 0)
-	add(every, func() (taskqueue.Queues, error) { return taskqueue.NewLevels(m, nil), nil }, "per level, spinlocks", 0)
-	add(every, func() (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) }, "tree (ours)", 0)
 	all, err := measure(ctx, o, s, variants, "times include the thread that waits polling itself; E2 counts what a large machine would do")
 	if err != nil || s.Plot == nil {
 		return err
 	}
 	var pairs []figure.Pair
-	base := figure.Measure{Q1: all[0].Q1, Median: all[0].Median, Q3: all[0].Q3}
 	for _, r := range all[1:] {
-		pairs = append(pairs, figure.Pair{Name: r.Variant, PeerName: all[0].Variant, Ours: figure.Measure{Q1: r.Q1, Median: r.Median, Q3: r.Q3}, Peer: base})
+		pairs = append(pairs, figure.Pair{Name: r.Variant, PeerName: all[0].Variant, Ours: r.quartiles(), Peer: all[0].quartiles()})
 	}
 	return figure.Compare(s.Plot, s.Title("an empty task"), figure.PerOperation, figure.Sides{Ours: "the queue of the row", Peer: "one spinlock"}, pairs)
 }
@@ -161,7 +153,7 @@ func runCauses(ctx context.Context, o Options, s *Sink) error {
 	err = eachSimulated(m, func(sim *taskqueue.Machine, q taskqueue.Queues, done, of int) error {
 		s.Label(q.Name())
 		whereTo := places
-		one := q.Name() == "global spinlock" || q.Name() == "global lock-free FIFO"
+		one := onlyGlobal(q.Name())
 		if one {
 			whereTo = places[len(places)-1:]
 		}

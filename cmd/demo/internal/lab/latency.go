@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -146,14 +147,35 @@ func wireOf(w *duo.World) wire {
 const kindLatency = "latency"
 
 // latency measures one round between the two processes, both set up alike but for the CPUs.
-func latency(ctx context.Context, p *duo.Pair, c duo.Setup, size, iters int) (samples []float64, err error) {
+func latency(ctx context.Context, p *duo.Pair, c duo.Setup, size, iters int) ([]float64, error) {
+	return onPair(ctx, p, c, duo.Order{Kind: kindLatency, Iters: iters, Size: size}, func(w *duo.World) ([]float64, error) {
+		return ping(wireOf(w), size, iters)
+	})
+}
+
+// onPair has rank 1 carry an order out while f carries out this side of it, either in a World of the setup on its own
+// CPU. It returns what f does.
+func onPair[T any](ctx context.Context, p *duo.Pair, c duo.Setup, o duo.Order, f func(w *duo.World) (T, error)) (x T, err error) {
 	mine, theirs := setups(p, c)
-	o := duo.Order{Kind: kindLatency, Setup: theirs, Iters: iters, Size: size}
+	o.Setup = theirs
 	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		samples, err = ping(wireOf(w), size, iters)
+		x, err = f(w)
 		return err
 	})
-	return samples, err
+	return x, err
+}
+
+// threads runs f in n threads of w, which share its VPs, and waits for all; f gets the number of its thread. It returns
+// all errors.
+func threads(w *duo.World, n int, name string, f func(k int) error) error {
+	joins, errs := make([]func() error, n), make([]error, n)
+	for k := range n {
+		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint(name, " ", k), func() { errs[k] = f(k) })
+	}
+	for k, join := range joins {
+		errs[k] = errors.Join(join(), errs[k])
+	}
+	return errors.Join(errs...)
 }
 
 // setups are c for either rank: one VP each, on its own CPU.
@@ -165,44 +187,40 @@ func setups(p *duo.Pair, c duo.Setup) (mine, theirs duo.Setup) {
 	return mine, theirs
 }
 
+// followers are what rank 1 does, by the kind of the order.
+var followers = map[string]func(w *duo.World, o *duo.Order) error{
+	kindLatency:    func(w *duo.World, o *duo.Order) error { return pong(wireOf(w), latencyTag, o.Size) },
+	kindAccess:     accessOther,
+	kindBeside:     pongBeside,
+	kindFan:        pongMany,
+	kindLoad:       pongBesideLoad,
+	kindGates:      gatesOther,
+	kindPrivate:    exchangeOther,
+	kindShared:     exchangeOther,
+	kindOneGate:    exchangeOther,
+	kindSerialized: exchangeOther,
+	kindFine:       exchangeOther,
+	kindDomains:    exchangeOther,
+	kindProcesses:  exchangeOther,
+	kindGets:       getsOther,
+	kindGetting:    getsOther,
+	kindTree:       treeOther,
+	kindHandlers:   handlersOther,
+	kindLimits:     limitsOther,
+	kindSendCall:   callOther,
+	kindRecvCall:   callOther,
+	kindKernel:     kernelOther,
+	kindOverlap:    overlapOther,
+	kindCollective: collectiveOther,
+}
+
 // Follow is rank 1 of whichever experiment needs one.
 func Follow() error {
 	return duo.Follow(func(w *duo.World, o *duo.Order) error {
-		switch o.Kind {
-		case kindLatency:
-			return pong(wireOf(w), latencyTag, o.Size)
-		case kindAccess:
-			return accessOther(w, o)
-		case kindBeside:
-			return pongBeside(w, o)
-		case kindFan:
-			return pongMany(w, o.Size, o.Count)
-		case kindLoad:
-			return besideLoad(w, o.Count, func() error { return pong(w.Gate, latencyTag, o.Size) })
-		case kindGates:
-			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
-		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindDomains, kindProcesses:
-			return exchangeOther(w, o)
-		case kindGets, kindGetting:
-			return getsOther(w, o)
-		case kindTree:
-			return treeOther(w, o)
-		case kindHandlers:
-			return handlersOther(w, o)
-		case kindLimits:
-			return limitsOther(w, o)
-		case kindSendCall:
-			return sendCallOther(w, o)
-		case kindRecvCall:
-			return recvCallOther(w, o)
-		case kindKernel:
-			_, err := kernelInTurns(context.Background(), w, o)
-			return err
-		case kindOverlap:
-			return overlapOther(w, o.Size)
-		case kindCollective:
-			return collectiveOther(w, o)
+		follow := followers[o.Kind]
+		if follow == nil {
+			return fmt.Errorf("an unknown order: %q", o.Kind)
 		}
-		return fmt.Errorf("an unknown order: %q", o.Kind)
+		return follow(w, o)
 	})
 }

@@ -52,30 +52,19 @@ func (k *kernelCase) label() string { return k.problem() + ", " + k.caller() }
 
 // kernelCases are the cases that have a text in their labels. The largest class takes minutes: it is among them if the
 // text names it.
-func kernelCases(text string) (some []*kernelCase, err error) {
+func kernelCases(text string) ([]*kernelCase, error) {
 	var all []*kernelCase
-	var labels []string
 	for _, goroutines := range []bool{false, true} {
 		for i, class := range nas.Classes {
 			if i == len(nas.Classes)-1 && !strings.Contains(strings.ToLower(text), "class "+strings.ToLower(class)) {
 				continue
 			}
 			for _, kernel := range nas.Kernels {
-				k := &kernelCase{kernel: kernel, class: class, goroutines: goroutines}
-				all, labels = append(all, k), append(labels, k.label())
+				all = append(all, &kernelCase{kernel: kernel, class: class, goroutines: goroutines})
 			}
 		}
 	}
-	named, err := naming(labels, text)
-	if err != nil {
-		return nil, err
-	}
-	for i, yes := range named {
-		if yes {
-			some = append(some, all[i])
-		}
-	}
-	return some, nil
+	return labeled(all, (*kernelCase).label, text)
 }
 
 func runNASKernels(ctx context.Context, o Options, s *Sink) error {
@@ -92,32 +81,25 @@ func runNASKernels(ctx context.Context, o Options, s *Sink) error {
 		for i, k := range cases {
 			entrants[i] = entrant[[]kernelPair]{k.label(), func() ([]kernelPair, error) { return k.round(ctx, p, o.Iters) }}
 		}
-		of, probes, err := takeTurns(ctx, o, s, entrants)
+		all, err := rowsInTurn(ctx, o, s, entrants, func(i int, of [][][]kernelPair, probeNS *float64) KernelRow {
+			r := cases[i].row(of[i])
+			r.ProbeNS, r.Where = probeNS, placeOf(p)
+			return r
+		})
 		if err != nil {
 			return err
-		}
-		all := make([]KernelRow, len(cases))
-		for i, k := range cases {
-			all[i] = k.row(of[i])
-			all[i].ProbeNS, all[i].Where = report.Optional(stat.Median(probes)), placeOf(p)
-			if err := s.Row(all[i]); err != nil {
-				return err
-			}
 		}
 		return drawKernels(s, all)
 	})
 }
 
 // round measures the case once. Rank 0 calls it, and has rank 1 carry out the same order.
-func (k *kernelCase) round(ctx context.Context, p *duo.Pair, shares int) (pairs []kernelPair, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: "shm", Plain: k.goroutines})
-	o := duo.Order{Kind: kindKernel, Setup: theirs, Iters: shares, Count: k.turn, Kernel: k.kernel, Class: k.class}
+func (k *kernelCase) round(ctx context.Context, p *duo.Pair, shares int) ([]kernelPair, error) {
+	o := duo.Order{Kind: kindKernel, Iters: shares, Count: k.turn, Kernel: k.kernel, Class: k.class}
 	k.turn++
-	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		pairs, err = kernelInTurns(ctx, w, &o)
-		return err
+	return onPair(ctx, p, duo.Setup{Driver: "shm", Plain: k.goroutines}, o, func(w *duo.World) ([]kernelPair, error) {
+		return kernelInTurns(ctx, w, &o)
 	})
-	return pairs, err
 }
 
 // KernelRow is one kernel, with the engine on beside off. Times are nanoseconds, of a whole run at the pace of the
@@ -175,13 +157,6 @@ func (r KernelRow) BriefLine() string {
 // BriefNote implements report.Brief.
 func (r KernelRow) BriefNote() string { return conditions(r.Where, r.ProbeNS) }
 
-func interval(low, high *float64, decimals int) string {
-	if low == nil || high == nil {
-		return "-"
-	}
-	return fmt.Sprintf("[%.*f, %.*f]", decimals, *low, decimals, *high)
-}
-
 // row summarizes the rounds of a case.
 func (k *kernelCase) row(rounds [][]kernelPair) KernelRow {
 	pairs := slices.Concat(rounds...)
@@ -196,10 +171,7 @@ func (k *kernelCase) row(rounds [][]kernelPair) KernelRow {
 				ratios = append(ratios, t[1]/t[0])
 			}
 		}
-		if a, b, ok := stat.MedianWithin(ratios, 0.95); ok {
-			a, b = report.Significant(a), report.Significant(b)
-			low, high = &a, &b
-		}
+		low, high = confidence(ratios)
 		return report.Round(stat.Median(times[0])), report.Round(stat.Median(times[1])), report.Significant(stat.Median(ratios)),
 			report.Significant(stat.Quantile(ratios, 0.25)), report.Significant(stat.Quantile(ratios, 0.75)), low, high
 	}
@@ -238,8 +210,8 @@ func kernelPanel(rows []KernelRow) figure.Panel {
 	for i := range rows {
 		r := &rows[i]
 		panel.Places = append(panel.Places, strings.Replace(r.Name, ", class", "", 1))
-		time.Y, time.Low, time.High = append(time.Y, percent(r.Ratio)), append(time.Low, bound(r.RatioLow, r.RatioQ1)), append(time.High, bound(r.RatioHigh, r.RatioQ3))
-		cpu.Y, cpu.Low, cpu.High = append(cpu.Y, percent(r.CPURatio)), append(cpu.Low, bound(r.CPULow, r.CPUQ1)), append(cpu.High, bound(r.CPUHigh, r.CPUQ3))
+		time.Add(percent(r.Ratio), bound(r.RatioLow, r.RatioQ1), bound(r.RatioHigh, r.RatioQ3))
+		cpu.Add(percent(r.CPURatio), bound(r.CPULow, r.CPUQ1), bound(r.CPUHigh, r.CPUQ3))
 		most.Y = append(most.Y, publishedBound)
 	}
 	panel.Curves = []figure.Curve{time, cpu, most}

@@ -24,7 +24,7 @@ var nload = Experiment{
 	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
+			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, playBesideLoad},
 				{"ours, waits spin for ever", duo.Setup{Spin: time.Second}, playBesideLoad},
@@ -59,18 +59,21 @@ func besideLoad(w *duo.World, n int, f func() error) error {
 }
 
 // playBesideLoad plays while n threads of either rank compute.
-func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
-	x.players = 1
+func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
 	c.Driver, c.Hooked = p.Network(), true
-	mine, theirs := setups(p, c)
-	o := duo.Order{Kind: kindLoad, Setup: theirs, Iters: iters, Size: size, Count: n}
-	err = p.Do(ctx, o, mine, func(w *duo.World) error {
-		return besideLoad(w, n, func() (err error) {
+	return onPair(ctx, p, c, duo.Order{Kind: kindLoad, Iters: iters, Size: size, Count: n}, func(w *duo.World) (x crowdSample, err error) {
+		x.players = 1
+		err = besideLoad(w, n, func() (err error) {
 			x.ns, err = ping(w.Gate, size, iters)
 			return err
 		})
+		return x, err
 	})
-	return x, err
+}
+
+// pongBesideLoad is rank 1's part.
+func pongBesideLoad(w *duo.World, o *duo.Order) error {
+	return besideLoad(w, o.Count, func() error { return pong(w.Gate, latencyTag, o.Size) })
 }
 
 // settle waits until n threads that compute have been preempted: each has its first slice as an ordinary thread, and a

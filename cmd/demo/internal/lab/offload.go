@@ -111,56 +111,42 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 		return s.Begin()
 	}
 	var variants []Variant
+	var names []string
+	add := func(name, where, more string, measure func() (total, inside []float64, err error)) {
+		if more != "" {
+			where += "; " + more
+		}
+		names = append(names, name)
+		total, inside := twin(measure)
+		for i, part := range []func() ([]float64, error){total, inside} {
+			variants = append(variants, Variant{Name: "32 KiB", Variant: name + ": " + isendParts[i], Base: i, Where: where, Measure: part})
+		}
+	}
 	for _, w := range isendWays {
 		where := "one process, a VP on each of two cores, the application on the first"
 		if w.awake {
 			where += "; a hook keeps the second VP awake"
 		}
-		if w.where != "" {
-			where += "; " + w.where
-		}
-		total, inside := twin(func() (total, inside []float64, err error) {
-			return isends(ctx, w, []int{a, b}, o.Iters)
-		})
-		add := func(name string, base int, measure func() ([]float64, error)) {
-			variants = append(variants, Variant{Name: "32 KiB", Variant: w.name + ": " + name, Base: base, Where: where, Measure: measure})
-		}
-		add(isendParts[0], 0, total)
-		add(isendParts[1], 1, inside)
+		add(w.name, where, w.where, func() (total, inside []float64, err error) { return isends(ctx, w, []int{a, b}, o.Iters) })
 	}
 	for _, w := range gateIsendWays {
-		total, inside := twin(func() (total, inside []float64, err error) {
+		const where = "one process, both ends of the link in it; a hook keeps the second VP awake"
+		add(w.name, where, w.where, func() (total, inside []float64, err error) {
 			err = duo.Alone(ctx, duo.Setup{Driver: w.driver, Hooked: true, CPUs: []int{a, b}}, func(world *duo.World) error {
 				total, inside, err = gateIsends(ctx, world, w.offload, o.Iters)
 				return err
 			})
 			return total, inside, err
 		})
-		where := "one process, both ends of the link in it; a hook keeps the second VP awake"
-		if w.where != "" {
-			where += "; " + w.where
-		}
-		for i, measure := range []func() ([]float64, error){total, inside} {
-			variants = append(variants, Variant{Name: "32 KiB", Variant: w.name + ": " + isendParts[i], Base: i, Measure: measure, Where: where})
-		}
 	}
 	all, err := measure(ctx, o, s, variants, "time from isend to the end of wait, less the 10 us of computation between; and of this what isend took")
 	if err != nil || s.Plot == nil {
 		return err
 	}
-	var names []string
-	for _, w := range isendWays {
-		names = append(names, w.name)
-	}
-	for _, w := range gateIsendWays {
-		names = append(names, w.name)
-	}
 	var pairs []figure.Pair
 	for i := 0; i+1 < len(all); i += 2 {
 		pairs = append(pairs, figure.Pair{
-			Name: names[i/2], PeerName: "inside isend",
-			Ours: figure.Measure{Q1: all[i].Q1, Median: all[i].Median, Q3: all[i].Q3},
-			Peer: figure.Measure{Q1: all[i+1].Q1, Median: all[i+1].Median, Q3: all[i+1].Q3},
+			Name: names[i/2], PeerName: "inside isend", Ours: all[i].quartiles(), Peer: all[i+1].quartiles(),
 		})
 	}
 	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), figure.PerOperation, figure.Sides{Ours: "all but the computation", Peer: "of this inside isend"}, pairs)

@@ -88,14 +88,6 @@ func (r OverlapRow) Line() string {
 		fmt.Sprintf("[%.3f, %.3f]", r.Q1, r.Q3), perhaps(r.Ceiling, 3), perhaps(r.Ratio, 2), perhaps(r.ProbeNS, 1), r.Where)
 }
 
-// perhaps writes a figure that may be missing.
-func perhaps(x *float64, decimals int) string {
-	if x == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(*x, 'f', decimals, 64)
-}
-
 // contest is ours, or a peer's, series of points on one network.
 type contest struct {
 	name, variant, where string
@@ -108,11 +100,8 @@ type contest struct {
 
 // runOverlap measures all sizes and sides over a link between two hosts, at several rates in Mbit/s.
 func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who ...sides) error {
-	return overLink(ctx, o, s, rates, func(x *overlapLab) error {
-		contests, err := x.contests(ctx, s, sizes, rates, factors, who...)
-		if err != nil {
-			return err
-		}
+	return overLink(ctx, o, s, rates, []setting{openMPITCP}, func(x *overlapLab) error {
+		contests := x.contests(ctx, sizes, rates, factors, who...)
 		all, err := compete(ctx, o, s, contests)
 		if err != nil || s.Plot == nil {
 			return err
@@ -124,9 +113,9 @@ func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who
 // totalOfMessage is what the total time of a message is.
 const totalOfMessage = "T_total: from the start of the send to the word that all has been received"
 
-// overLink makes a link between two hosts, with a rank of ours on either, and the peers ready, for
-// f; where it cannot, what f would measure at these rates is skipped.
-func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *overlapLab) error, remarks ...string) (err error) {
+// overLink is onLink for experiments with computations. Where there is no network namespace for a link, it skips what f
+// would measure at these rates.
+func overLink(ctx context.Context, o Options, s *Sink, rates []int, beside []setting, f func(x *overlapLab) error, remarks ...string) error {
 	if err := s.Begin(append(remarks, "a computation is a number of steps, so it takes longer where something else uses its core")...); err != nil {
 		return err
 	}
@@ -139,16 +128,17 @@ func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *ov
 		}
 		return nil
 	}
-	p, err := newPeers(ctx, o)
-	without := err
-	if errors.Is(err, errNoPeers) {
-		s.Skip(openMPITCP.title, err.Error())
-		p = nil
-	} else if err != nil {
+	return onLink(ctx, o, s, beside, f)
+}
+
+// onLink makes a link between two hosts, with a rank of ours on either, and those of the peers beside it ready that are
+// here, for f.
+func onLink(ctx context.Context, o Options, s *Sink, beside []setting, f func(x *overlapLab) error) (err error) {
+	p, err := peersFor(ctx, o, s, beside...)
+	if err != nil {
 		return err
-	} else {
-		defer p.remove()
 	}
+	defer p.remove()
 	link, err := veth.New()
 	if err != nil {
 		return err
@@ -160,7 +150,11 @@ func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *ov
 	}
 	defer func() { err = errors.Join(err, pair.Close()) }()
 	pair.Driver = cmp.Or(o.Driver, "tcp")
-	return f(&overlapLab{pair: pair, link: link, peers: p, without: without, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])})
+	usable, err := p.available(ctx, s, places(pair), beside...)
+	if err != nil {
+		return err
+	}
+	return f(&overlapLab{pair: pair, link: link, peers: p, beside: usable, iters: o.Iters, cpus: places(pair)})
 }
 
 // network is what a link is called.
@@ -168,24 +162,16 @@ func network(mbps int) string { return fmt.Sprintf("tcp, %g Gbit/s", float64(mbp
 
 // overlapLab is what these experiments are made with.
 type overlapLab struct {
-	pair    *duo.Pair
-	link    *veth.Link
-	peers   *peers // nil: none
-	without error  // why there are no peers
-	iters   int
-	cpus    string
+	pair   *duo.Pair
+	link   *veth.Link
+	peers  *peers    // nil: none
+	beside []setting // of the peers, those that are here
+	iters  int
+	cpus   string
 }
 
 // contests are ours, and beside each the peer's if it is here.
-func (ol *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, long lengths, who ...sides) (all []contest, err error) {
-	beside := false
-	if ol.peers != nil {
-		usable, err := available(ctx, ol.peers, s, ol.cpus, openMPITCP)
-		if err != nil {
-			return nil, err
-		}
-		beside = len(usable) > 0
-	}
+func (ol *overlapLab) contests(ctx context.Context, sizes, rates []int, long lengths, who ...sides) (all []contest) {
 	for _, mbps := range rates {
 		for _, bytes := range sizes {
 			for _, w := range who {
@@ -200,7 +186,7 @@ func (ol *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int,
 					return overlapRound(ctx, ol.pair, bytes, ol.iters, w, long)
 				}
 				all = append(all, c)
-				if !beside {
+				if len(ol.beside) == 0 {
 					continue
 				}
 				c.variant, c.where = openMPITCP.title, placeOf(ol.pair)+", each on a host"
@@ -214,7 +200,7 @@ func (ol *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int,
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // peerRound is a round of the peer.
@@ -242,13 +228,11 @@ func pointsOf(lines [][]float64, want int) (points []point, err error) {
 }
 
 // overlapRound is a round of ours.
-func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides, long lengths) (points []point, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: p.Network(), Hooked: true})
-	err = p.Do(ctx, duo.Order{Kind: kindOverlap, Setup: theirs, Size: size}, mine, func(w *duo.World) (err error) {
-		points, err = overlapPoints(w, size, iters, who, long)
-		return err
+func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides, long lengths) ([]point, error) {
+	c := duo.Setup{Driver: p.Network(), Hooked: true}
+	return onPair(ctx, p, c, duo.Order{Kind: kindOverlap, Size: size}, func(w *duo.World) ([]point, error) {
+		return overlapPoints(w, size, iters, who, long)
 	})
-	return points, err
 }
 
 // compete measures the contests in turn and writes their rows.
@@ -270,11 +254,10 @@ func contend(ctx context.Context, o Options, s *Sink, contests []contest,
 	for i, c := range contests {
 		entrants[i] = entrant[[]point]{c.name + ": " + c.variant, c.measure}
 	}
-	of, probes, err := takeTurns(ctx, o, s, entrants)
+	of, probe, err := takeTurns(ctx, o, s, entrants)
 	if err != nil {
 		return err
 	}
-	probe := report.Optional(stat.Median(probes))
 	for i := range contests {
 		c := &contests[i]
 		for k := range c.long.of {
@@ -310,12 +293,10 @@ func (ct *contest) row(k int, rounds, ours [][]point, compared bool) OverlapRow 
 		Rounds: len(rounds), Samples: len(rounds[0][k].total),
 	}
 	if len(ceiling) > 0 {
-		x := report.Significant(stat.Median(ceiling))
-		r.Ceiling = &x
+		r.Ceiling = new(report.Significant(stat.Median(ceiling)))
 	}
 	if compared {
-		x := report.Significant(stat.Median(ratio))
-		r.Ratio = &x
+		r.Ratio = new(report.Significant(stat.Median(ratio)))
 	}
 	return r
 }
@@ -353,7 +334,7 @@ func drawOverlap(s *Sink, contests []contest, all []OverlapRow) error {
 		g := &panels[len(panels)-1]
 		k := figure.Curve{Name: c.variant + ", " + c.who.name}
 		for _, r := range all[i*len(factors.of) : (i+1)*len(factors.of)] {
-			k.Y, k.Low, k.High = append(k.Y, r.Overlap), append(k.Low, r.Q1), append(k.High, r.Q3)
+			k.Add(r.Overlap, r.Q1, r.Q3)
 		}
 		g.Curves = append(g.Curves, k)
 	}

@@ -163,7 +163,8 @@ func (o *overlapper) send(mine, theirs float64) (total float64, cpu [2]float64, 
 }
 
 // overlapOther is rank 1's side.
-func overlapOther(w *duo.World, size int) error {
+func overlapOther(w *duo.World, o *duo.Order) error {
+	size := o.Size
 	buf, rate := make([]byte, size), workRate()
 	var word [8]byte
 	for {

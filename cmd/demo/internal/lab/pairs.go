@@ -2,8 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -24,7 +22,7 @@ var pairs = Experiment{
 	Pair:      true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(1, 64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true, players: true,
+			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true, players: true,
 			ours: []crowdVariant{
 				{"ours, shm", duo.Setup{Driver: "shm"}, playPairs},
 				{"ours, shm, aggregation", duo.Setup{Driver: "shm", Strategy: "aggregation"}, playPairs},
@@ -41,32 +39,23 @@ var pairs = Experiment{
 
 // playPairs plays with n threads of rank 1, each with one of ours. Time begins when all have warmed up:
 // until then rank 1 may still be starting its threads.
-func playPairs(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
-	x.players, c.Hooked = n, true
-	mine, theirs := setups(p, c)
-	o := duo.Order{Kind: kindFan, Setup: theirs, Iters: iters, Size: size, Count: n}
-	err = p.Do(ctx, o, mine, func(w *duo.World) error {
-		threads, errs, all := make([]marcel.Thread, n), make([]error, n), make([][]float64, n)
-		began, warm := make([]int64, n), marcel.NewBarrier(n)
-		for k := range threads {
-			threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("player ", k)}, func() {
-				all[k], errs[k] = pingMany(w.Gate, fanTag+uint64(k), 1, size, max(iters/n, 1), func() {
-					warm.Wait()
-					began[k] = asm.Cycles()
-				})
-				if began[k] == 0 { // it failed before: the others are not to wait for it
-					warm.Arrive()
-				}
+func playPairs(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
+	c.Hooked = true
+	return onPair(ctx, p, c, duo.Order{Kind: kindFan, Iters: iters, Size: size, Count: n}, func(w *duo.World) (crowdSample, error) {
+		all, began, warm := make([][]float64, n), make([]int64, n), marcel.NewBarrier(n)
+		err := threads(w, n, "player", func(k int) (err error) {
+			all[k], err = pingMany(w.Gate, fanTag+uint64(k), 1, size, max(iters/n, 1), func() {
+				warm.Wait()
+				began[k] = asm.Cycles()
 			})
-		}
-		for k, t := range threads {
-			errs[k] = errors.Join(t.Join(), errs[k])
-			x.ns = append(x.ns, all[k]...)
-		}
-		x.elapsed = float64(asm.Nanos(asm.Cycles() - slices.Min(began)))
+			if began[k] == 0 { // it failed before: the other threads are not to wait for it
+				warm.Arrive()
+			}
+			return err
+		})
+		x := crowdSample{players: n, elapsed: float64(asm.Nanos(asm.Cycles() - slices.Min(began))), ns: slices.Concat(all...)}
 		stats := w.Gate.Stats()
 		x.aggregates, x.together, x.messages = float64(stats.Aggregates), float64(stats.Aggregated), float64(stats.Sends)
-		return errors.Join(errs...)
+		return x, err
 	})
-	return x, err
 }

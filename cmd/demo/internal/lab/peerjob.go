@@ -35,20 +35,20 @@ var (
 	mpichTCP        = setting{"mpich-tcp", "MPICH, tcp"}
 )
 
-// Peers runs MPI jobs beside ours. For one goroutine.
+// peers runs MPI jobs beside ours. It is for one goroutine.
 type peers struct {
 	dir      *scratch
 	command  string
 	patience time.Duration // bounds one job
 }
 
-// errNoPeers: why none can be run here.
+// errNoPeers reports that no peers can be run here.
 var errNoPeers = errors.New("no peers")
 
 // peerPatience is the patience with the jobs of experiments.
 const peerPatience = 90 * time.Second
 
-// errSlow: a job did not end in time.
+// errSlow reports that a job did not end in time.
 var errSlow = errors.New("it took longer")
 
 // statusMissing is how test/peers ends where a setting is not installed.
@@ -78,12 +78,32 @@ func newPeers(ctx context.Context, o Options) (_ *peers, err error) {
 	return p, nil
 }
 
-func (ps *peers) remove() { ps.dir.remove() }
-
-// available leaves those of the settings that can be used here, and has s skip the others.
-func available(ctx context.Context, p *peers, s *Sink, where string, settings ...setting) (usable []setting, err error) {
+// peersFor is newPeers, but where there are none it has s skip the settings, and returns nil.
+func peersFor(ctx context.Context, o Options, s *Sink, settings ...setting) (*peers, error) {
+	p, err := newPeers(ctx, o)
+	if !errors.Is(err, errNoPeers) {
+		return p, err
+	}
 	for _, x := range settings {
-		_, err := p.job(ctx, x, nil, "threads_mpi", "fan", "-n", "1", "-s", "1", "-i", "1", "-t", "1", "-c", where)
+		s.Skip(x.title, err.Error())
+	}
+	return nil, nil
+}
+
+func (ps *peers) remove() {
+	if ps != nil {
+		ps.dir.remove()
+	}
+}
+
+// available returns those of the settings that can be used here, and has s skip the others. Without peers it does
+// nothing.
+func (ps *peers) available(ctx context.Context, s *Sink, where string, settings ...setting) (usable []setting, err error) {
+	if ps == nil {
+		return nil, nil
+	}
+	for _, x := range settings {
+		_, err := ps.job(ctx, x, nil, "threads_mpi", "fan", "-n", "1", "-s", "1", "-i", "1", "-t", "1", "-c", where)
 		switch {
 		case errors.Is(err, errNoPeers):
 			s.Skip(x.title, err.Error())

@@ -130,17 +130,13 @@ func runHandlerMask(ctx context.Context, o Options, s *Sink) error {
 		}
 		add("shared, the default: 511, and the neglected", 0, 0)
 		add("private, each owner polls its own", am.EachPoll, privateHandlers)
-		of, probes, err := takeTurns(ctx, o, s, entrants)
+		all, err := rowsInTurn(ctx, o, s, entrants, func(i int, of [][][][]float64, probeNS *float64) MaskRow {
+			all[i].summarize(of[i])
+			all[i].ProbeNS = probeNS
+			return all[i]
+		})
 		if err != nil {
 			return err
-		}
-		for i := range all {
-			r := &all[i]
-			r.summarize(of[i])
-			r.ProbeNS = report.Optional(stat.Median(probes))
-			if err := s.Row(*r); err != nil {
-				return err
-			}
 		}
 		return drawMasks(s, all)
 	})
@@ -161,8 +157,7 @@ func (r *MaskRow) summarize(of [][][]float64) {
 	for _, t := range threads {
 		r.Threads = append(r.Threads, report.Round(stat.Median(t)))
 	}
-	ratio := report.Significant(stat.Median(ratios))
-	r.First, r.Slowest, r.Ratio, r.Rounds = r.Threads[0], slices.Max(r.Threads), &ratio, len(of)
+	r.First, r.Slowest, r.Ratio, r.Rounds = r.Threads[0], slices.Max(r.Threads), new(report.Significant(stat.Median(ratios))), len(of)
 }
 
 func drawMasks(s *Sink, all []MaskRow) error {
@@ -180,22 +175,22 @@ func drawMasks(s *Sink, all []MaskRow) error {
 }
 
 // handlerTrips is one round: the samples of each thread.
-func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters int) (of [][]float64, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: p.Network()})
-	o := duo.Order{Kind: kindHandlers, Setup: theirs, Iters: iters, Size: 8, Count: int(maskOf(mask)), Domains: private}
+func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters int) ([][]float64, error) {
+	o := duo.Order{Kind: kindHandlers, Iters: iters, Size: 8, Count: int(maskOf(mask)), Domains: private}
 	if mask == 0 {
 		o.Count = defaultMask
 	}
-	err = p.Do(ctx, o, mine, func(w *duo.World) error {
+	return onPair(ctx, p, duo.Setup{Driver: p.Network()}, o, func(w *duo.World) (of [][]float64, err error) {
 		m, err := am.Open(w.Session, am.Config{Mask: am.EachPoll})
 		if err != nil {
-			return err
+			return nil, err
 		}
+		defer func() { err = errors.Join(err, m.Close()) }()
 		var ds []*am.Domain
 		for k := range handlerThreads {
 			d, err := m.Domain(am.DomainConfig{Number: 1 + k})
 			if err != nil {
-				return errors.Join(err, m.Close())
+				return nil, err
 			}
 			ds = append(ds, d)
 		}
@@ -203,7 +198,7 @@ func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters 
 			var samples []float64
 			join := w.Spawn(0, fmt.Sprint("requester ", k), func() { samples, err = trips(ctx, d, 1+k, iters) })
 			if err := errors.Join(join(), err); err != nil {
-				return errors.Join(err, m.Close())
+				return nil, err
 			}
 			of = append(of, samples)
 		}
@@ -211,9 +206,8 @@ func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters 
 		if err = ds[0].RequestTo(&r, 1, 1, endID, nil, nil); err == nil {
 			_, _, err = r.WaitContext(ctx)
 		}
-		return errors.Join(err, m.Close())
+		return of, err
 	})
-	return of, err
 }
 
 // trips are half the round trips of a thread to a domain of the other process.
@@ -265,22 +259,14 @@ func handlersOther(w *duo.World, o *duo.Order) error {
 		return err
 	}
 	if o.Domains == privateHandlers {
-		var joins []func() error
-		for k := range handlerThreads {
-			joins = append(joins, w.Spawn(0, fmt.Sprint("owner ", k), func() {
-				d, e := m.Domain(am.DomainConfig{Number: 1 + k, Access: nmad.Private})
-				for e == nil && !ended {
-					d.Poll()
-					marcel.Yield()
-				}
-				if e != nil {
-					err = e
-				}
-			}))
-		}
-		for _, join := range joins {
-			err = errors.Join(err, join())
-		}
+		err := threads(w, handlerThreads, "owner", func(k int) error {
+			d, err := m.Domain(am.DomainConfig{Number: 1 + k, Access: nmad.Private})
+			for err == nil && !ended {
+				d.Poll()
+				marcel.Yield()
+			}
+			return err
+		})
 		return errors.Join(err, m.Close())
 	}
 	var first *am.Domain
@@ -333,34 +319,33 @@ func runGetMask(ctx context.Context, o Options, s *Sink) error {
 }
 
 // getPolling gets from rank 1, and polls after each.
-func getPolling(ctx context.Context, p *duo.Pair, size, iters int, polls bool, mask uint64) (samples []float64, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: "shm"})
-	o := duo.Order{Kind: kindGets, Setup: theirs, Iters: iters, Size: size}
-	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
+func getPolling(ctx context.Context, p *duo.Pair, size, iters int, polls bool, mask uint64) ([]float64, error) {
+	o := duo.Order{Kind: kindGets, Iters: iters, Size: size}
+	return onPair(ctx, p, duo.Setup{Driver: "shm"}, o, func(w *duo.World) (samples []float64, err error) {
 		world, err := rma.Open(w.Session)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		seg, err := world.Alloc(getOffset + mostGets*max(size, getOffset))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := meet(w, world, seg); err != nil {
-			return err
+			return nil, err
 		}
 		m, err := am.Open(w.Session, am.Config{Mask: mask})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var own *am.Domain
 		for k := range handlerThreads {
 			if own, err = m.Domain(am.DomainConfig{Number: 100 + k}); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		d, err := world.Domain(rma.DomainConfig{Access: nmad.Private})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		const batch = 10
 		buf, at, ns := make([]byte, size), seg.At(w.Gate.Rank(), getOffset), nsPerCycle()
@@ -368,7 +353,7 @@ func getPolling(ctx context.Context, p *duo.Pair, size, iters int, polls bool, m
 			before := asm.Cycles()
 			for range batch {
 				if err := d.Get(buf, at); err != nil {
-					return err
+					return nil, err
 				}
 				if polls {
 					own.Poll()
@@ -378,7 +363,6 @@ func getPolling(ctx context.Context, p *duo.Pair, size, iters int, polls bool, m
 				samples = append(samples, float64(asm.Cycles()-before)*ns/batch)
 			}
 		}
-		return errors.Join(m.Close(), world.Close())
+		return samples, errors.Join(m.Close(), world.Close())
 	})
-	return samples, err
 }

@@ -54,12 +54,8 @@ func runRemotePoll(ctx context.Context, o Options, s *Sink) error {
 	for _, k := range []string{"same chip, no shared cache", "another chip"} {
 		s.Skip("polling on a core: "+k, "this machine has no such pair of cores among those that this process may use")
 	}
-	all, err := measure(ctx, o, s, variants, "time from a 1-byte send to the application's knowing of its receipt",
+	return measureSpreads(ctx, o, s, "1 byte, polling on the core of the application or on another", "send to notice", variants, "time from a 1-byte send to the application's knowing of its receipt",
 		"with a poller on another core two lines cross: the message there, the completion back; on one core none does")
-	if err != nil {
-		return err
-	}
-	return drawSpreads(s, "1 byte, polling on the core of the application or on another", "send to notice", all)
 }
 
 // remotely sends messages to ourselves and waits until a task of the engine has received them. The engine is polled

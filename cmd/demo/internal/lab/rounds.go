@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
@@ -18,8 +19,9 @@ type entrant[T any] struct {
 }
 
 // takeTurns measures all entrants in turn, o.Rounds times. Of the rounds only those of one regime of the machine count:
-// of[e][r] is what entrant e came to in the r-th of these, probes are what the probe said before them.
-func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entrant[T]) (of [][]T, probes []float64, err error) {
+// of[e][r] is what entrant e came to in the r-th of these. probeNS is the median of what the probe took before them,
+// nil if there is no probe.
+func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entrant[T]) (of [][]T, probeNS *float64, err error) {
 	type round struct {
 		probe float64 // ns; 0: none
 		of    []T
@@ -55,6 +57,7 @@ func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entran
 		s.Warn("%d rounds of %d fell into the machine's other regime (near or far cores) and do not count", len(far), o.Rounds)
 	}
 	of = make([][]T, len(entrants))
+	var probes []float64
 	for _, r := range near {
 		for i := range entrants {
 			of[i] = append(of[i], r.of[i])
@@ -63,7 +66,21 @@ func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entran
 			probes = append(probes, r.probe)
 		}
 	}
-	return of, probes, nil
+	return of, report.Optional(stat.Median(probes)), nil
+}
+
+// rowsInTurn measures all entrants in turn and writes the row that summarize makes of each from the rounds of all.
+func rowsInTurn[T any, R report.Row](ctx context.Context, o Options, s *Sink, entrants []entrant[T],
+	summarize func(i int, of [][]T, probeNS *float64) R) ([]R, error) {
+	of, probeNS, err := takeTurns(ctx, o, s, entrants)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]R, len(entrants))
+	for i := range all {
+		all[i] = summarize(i, of, probeNS)
+	}
+	return all, put(s, all)
 }
 
 // rounds measures all variants in turn and returns their rows.
@@ -72,11 +89,11 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	for i := range variants {
 		entrants[i] = entrant[result]{variants[i].Variant, variants[i].round}
 	}
-	of, probes, err := takeTurns(ctx, o, s, entrants)
+	of, probeNS, err := takeTurns(ctx, o, s, entrants)
 	if err != nil {
 		return nil, err
 	}
-	return rows(variants, of, probes), nil
+	return rows(variants, of, probeNS), nil
 }
 
 // round measures the variant once.
@@ -115,7 +132,7 @@ func coreToCore(cpus []int) float64 {
 }
 
 // put writes rows.
-func put(s *Sink, rows []Row) error {
+func put[R report.Row](s *Sink, rows []R) error {
 	for _, r := range rows {
 		if err := s.Row(r); err != nil {
 			return err

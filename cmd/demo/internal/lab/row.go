@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
@@ -57,43 +58,44 @@ func (r Row) title() string {
 
 // Line implements report.Row.
 func (r Row) Line() string {
-	added, ratio, interval, probe, value := "-", "-", "-", "-", "-"
-	if r.Added != nil {
-		added = signed(*r.Added)
-	}
-	if r.Ratio != nil {
-		ratio = strconv.FormatFloat(*r.Ratio, 'f', 4, 64)
-	}
-	if r.RatioLow != nil {
-		interval = fmt.Sprintf("[%.4f, %.4f]", *r.RatioLow, *r.RatioHigh)
-	}
-	if r.ProbeNS != nil {
-		probe = strconv.FormatFloat(*r.ProbeNS, 'f', 1, 64)
-	}
-	if r.Value != nil {
-		value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
-	}
-	polls, cpu := "-", "-"
-	if r.CPURatio != nil {
-		cpu = strconv.FormatFloat(*r.CPURatio, 'f', 4, 64)
-	}
-	if r.Polls != nil {
-		polls = strconv.FormatFloat(*r.Polls, 'f', -1, 64)
-	}
 	where := r.Where
 	if r.Base != "" {
 		where = "base: " + r.Base + "; " + where
 	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", r.title(), value,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", r.title(), perhaps(r.Value, -1),
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
-		report.Duration(r.Average), report.Duration(r.P99), added, ratio, interval, cpu, polls, probe, where)
+		report.Duration(r.Average), report.Duration(r.P99), signed(r.Added), perhaps(r.Ratio, 4), interval(r.RatioLow, r.RatioHigh, 4),
+		perhaps(r.CPURatio, 4), perhaps(r.Polls, -1), perhaps(r.ProbeNS, 1), where)
 }
 
-func signed(ns float64) string {
-	if ns < 0 {
-		return "-" + report.Duration(-ns)
+// quartiles are what a figure that compares two rows shows of one.
+func (r *Row) quartiles() figure.Measure { return figure.Measure{Q1: r.Q1, Median: r.Median, Q3: r.Q3} }
+
+// signed writes a difference in ns that may be missing.
+func signed(ns *float64) string {
+	switch {
+	case ns == nil:
+		return "-"
+	case *ns < 0:
+		return "-" + report.Duration(-*ns)
 	}
-	return "+" + report.Duration(ns)
+	return "+" + report.Duration(*ns)
+}
+
+// perhaps writes a figure that may be missing; decimals below 0 are as many as it has.
+func perhaps(x *float64, decimals int) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'f', decimals, 64)
+}
+
+// interval writes one that may be missing.
+func interval(low, high *float64, decimals int) string {
+	if low == nil || high == nil {
+		return "-"
+	}
+	return fmt.Sprintf("[%.*f, %.*f]", decimals, *low, decimals, *high)
 }
 
 // Variant is one of the things that an experiment compares.
@@ -120,7 +122,7 @@ func (v *Variant) label() string {
 	return text
 }
 
-// ErrNoVariant says that Options.Only is in no variant's name.
+// ErrNoVariant reports that Options.Only is in no variant's name.
 var ErrNoVariant = errors.New("--only: no variant has in its name")
 
 // chosen are the variants that have a text in their labels, in any case, each with its base.
@@ -154,7 +156,22 @@ func chosen(all []Variant, text string) ([]Variant, error) {
 	return some, nil
 }
 
-// naming says which of the labels have a text in them, in any case; at least one must.
+// labeled returns those of all that have a text in their labels, in any case; at least one must.
+func labeled[T any](all []T, label func(T) string, text string) (some []T, err error) {
+	labels := make([]string, len(all))
+	for i, x := range all {
+		labels[i] = label(x)
+	}
+	named, err := naming(labels, text)
+	for i, yes := range named {
+		if yes {
+			some = append(some, all[i])
+		}
+	}
+	return some, err
+}
+
+// naming reports of each label whether it has a text in it, in any case; at least one must.
 func naming(labels []string, text string) ([]bool, error) {
 	named := make([]bool, len(labels))
 	for i, label := range labels {
@@ -173,37 +190,37 @@ type result struct {
 	polls, cpu float64 // as Variant says; 0 if it does not
 }
 
+// pick is a figure of each round.
+func pick[T any](rounds []T, figure func(round *T) float64) []float64 {
+	values := make([]float64, len(rounds))
+	for i := range rounds {
+		values[i] = figure(&rounds[i])
+	}
+	return values
+}
+
 // rows summarizes the rounds of all variants: of[v][r] is round r of variant v.
-func rows(variants []Variant, of [][]result, probes []float64) []Row {
+func rows(variants []Variant, of [][]result, probeNS *float64) []Row {
 	var all []Row
 	for i, v := range variants {
-		pick := func(f func(s *result) float64) []float64 {
-			var values []float64
-			for r := range of[i] {
-				values = append(values, f(&of[i][r]))
-			}
-			return values
-		}
-		medians := pick(func(s *result) float64 { return s.Median })
-		best := pick(func(s *result) float64 { return s.Best })
+		medians := pick(of[i], func(s *result) float64 { return s.Median })
+		best := pick(of[i], func(s *result) float64 { return s.Best })
 		r := Row{
 			Name: v.Name, Variant: v.Variant, Parameter: v.Parameter, Value: v.Value, Better: "lower", Where: v.Where,
 			Best:    report.Round(stat.Quantile(best, 0)),
 			Q1:      report.Round(stat.Quantile(medians, 0.25)),
 			Median:  report.Round(stat.Median(medians)),
 			Q3:      report.Round(stat.Quantile(medians, 0.75)),
-			Average: report.Round(stat.Median(pick(func(s *result) float64 { return s.Average }))),
-			P99:     report.Round(stat.Median(pick(func(s *result) float64 { return s.P99 }))),
-			ProbeNS: report.Optional(stat.Median(probes)),
+			Average: report.Round(stat.Median(pick(of[i], func(s *result) float64 { return s.Average }))),
+			P99:     report.Round(stat.Median(pick(of[i], func(s *result) float64 { return s.P99 }))),
+			ProbeNS: probeNS,
 			Rounds:  len(of[i]), Samples: of[i][0].Count,
 		}
 		if v.Polls != nil {
-			n := report.Significant(stat.Median(pick(func(s *result) float64 { return s.polls })))
-			r.Polls = &n
+			r.Polls = new(report.Significant(stat.Median(pick(of[i], func(s *result) float64 { return s.polls }))))
 		}
 		if v.CPU != nil {
-			t := report.Round(stat.Median(pick(func(s *result) float64 { return s.cpu })))
-			r.CPU = &t
+			r.CPU = new(report.Round(stat.Median(pick(of[i], func(s *result) float64 { return s.cpu }))))
 		}
 		if v.Base != i {
 			base := &variants[v.Base]
@@ -224,19 +241,23 @@ func rows(variants []Variant, of [][]result, probes []float64) []Row {
 					cpu = append(cpu, of[i][k].cpu/of[v.Base][k].cpu)
 				}
 			}
-			a, q := report.Round(stat.Median(added)), report.Significant(stat.Median(ratios))
-			q1, q3 := report.Significant(stat.Quantile(ratios, 0.25)), report.Significant(stat.Quantile(ratios, 0.75))
 			if len(cpu) > 0 {
-				c := report.Significant(stat.Median(cpu))
-				r.CPURatio = &c
+				r.CPURatio = new(report.Significant(stat.Median(cpu)))
 			}
-			r.Added, r.Ratio, r.RatioQ1, r.RatioQ3 = &a, &q, &q1, &q3
-			if low, high, ok := stat.MedianWithin(ratios, 0.95); ok {
-				low, high = report.Significant(low), report.Significant(high)
-				r.RatioLow, r.RatioHigh = &low, &high
-			}
+			r.Added, r.Ratio = new(report.Round(stat.Median(added))), new(report.Significant(stat.Median(ratios)))
+			r.RatioQ1, r.RatioQ3 = new(report.Significant(stat.Quantile(ratios, 0.25))), new(report.Significant(stat.Quantile(ratios, 0.75)))
+			r.RatioLow, r.RatioHigh = confidence(ratios)
 		}
 		all = append(all, r)
 	}
 	return all
+}
+
+// confidence is the confidence interval of the median at 95 %; nil: the values are too few for one.
+func confidence(values []float64) (low, high *float64) {
+	a, b, ok := stat.MedianWithin(values, 0.95)
+	if !ok {
+		return nil, nil
+	}
+	return new(report.Significant(a)), new(report.Significant(b))
 }

@@ -42,11 +42,7 @@ func runSemaphoreWait(ctx context.Context, o Options, s *Sink) error {
 			add("blocks at once on a semaphore", duo.Setup{Spin: -1, Params: map[string]string{"busy-wait": "0"}})
 			add("spins 5 us, then blocks", duo.Setup{Spin: 5 * time.Microsecond, Params: map[string]string{"busy-wait": "0"}})
 		}
-		all, err := measure(ctx, o, s, variants, "one way, 1 byte, engine with hooks; while a thread is blocked its idle VP polls and wakes it",
+		return measureSpreads(ctx, o, s, "how a thread waits, 1 byte", "one-way latency", variants, "one way, 1 byte, engine with hooks; while a thread is blocked its idle VP polls and wakes it",
 			"an answer over tcp takes longer than 5 us, one over shm does not")
-		if err != nil {
-			return err
-		}
-		return drawSpreads(s, "how a thread waits, 1 byte", "one-way latency", all)
 	})
 }

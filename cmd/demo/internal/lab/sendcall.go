@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,39 +89,20 @@ var sendCallers = []sendCaller{
 }
 
 // runCalls measures them for messages of all sizes, ours and the peers'.
-func runCalls(ctx context.Context, o Options, s *Sink, all ...callSeries) (err error) {
+func runCalls(ctx context.Context, o Options, s *Sink, all ...callSeries) error {
 	if !veth.Inside() {
 		return allSkipped(s, network(sendCallMbps), veth.Missing().Error())
 	}
-	p, err := newPeers(ctx, o)
-	if errors.Is(err, errNoPeers) {
-		s.Skip(openMPITCP.title, err.Error())
-		s.Skip(mpichTCP.title, err.Error())
-	} else if err != nil {
-		return err
-	} else {
-		defer p.remove()
-	}
-	link, err := veth.New()
-	if err != nil {
-		return err
-	}
-	defer link.Close()
-	if err := link.Shape(sendCallMbps); err != nil {
-		return err
-	}
-	pair, err := duo.StartOn(ctx, duo.Net{Addrs: veth.Addrs, Enter: link.Enter()}, o.CPUs, s.Warn)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pair.Close()) }()
-	cpus := fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])
-	var beside []setting
-	if p != nil {
-		if beside, err = available(ctx, p, s, cpus, openMPITCP, mpichTCP); err != nil {
+	return onLink(ctx, o, s, []setting{openMPITCP, mpichTCP}, func(ol *overlapLab) error {
+		if err := ol.link.Shape(sendCallMbps); err != nil {
 			return err
 		}
-	}
+		return ol.calls(ctx, o, s, all)
+	})
+}
+
+// calls measures the series over a link, and draws them.
+func (ol *overlapLab) calls(ctx context.Context, o Options, s *Sink, all []callSeries) error {
 	var variants []Variant
 	var calls []string
 	remark := "a time is that inside the call; a receive is posted before each send"
@@ -135,14 +115,14 @@ func runCalls(ctx context.Context, o Options, s *Sink, all ...callSeries) (err e
 					variants = append(variants, Variant{Name: name, Variant: who, Base: base, Parameter: "size, B", Value: &at, Where: "tcp, 100 Mbit/s; " + where, Measure: measure})
 				}
 				for i := range sendCallers {
-					add(sendCallers[i].name, sendCallers[i].where, func() ([]float64, error) { return ourCalls(ctx, pair, i, bytes, o.Iters, x, call) })
+					add(sendCallers[i].name, sendCallers[i].where, func() ([]float64, error) { return ourCalls(ctx, ol.pair, i, bytes, o.Iters, x, call) })
 				}
-				for _, m := range beside {
+				for _, m := range ol.beside {
 					if x.compute > 0 && m == mpichTCP {
 						continue // it comes to no end between two name spaces if a rank computes
 					}
 					add(m.title, "a core for each rank, on which it polls", func() ([]float64, error) {
-						lines, err := p.job(ctx, m, link, "calls_mpi", x.peer, "-s", strconv.Itoa(bytes), "-i", strconv.Itoa(o.Iters), "-t", strconv.FormatInt(int64(x.compute), 10), "-c", cpus)
+						lines, err := ol.peers.job(ctx, m, ol.link, "calls_mpi", x.peer, "-s", strconv.Itoa(bytes), "-i", strconv.Itoa(o.Iters), "-t", strconv.FormatInt(int64(x.compute), 10), "-c", ol.cpus)
 						if err == nil && len(lines) != len(x.calls) {
 							err = fmt.Errorf("%s printed %d lines, want %d", m.title, len(lines), len(x.calls))
 						}
@@ -166,34 +146,28 @@ func runCalls(ctx context.Context, o Options, s *Sink, all ...callSeries) (err e
 }
 
 // ourCalls is a round of ours: the time inside one of the calls, of each message.
-func ourCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, x callSeries, call int) (samples []float64, err error) {
-	mine, theirs := setups(p, sendCallers[caller].setup)
-	order := duo.Order{Kind: kindSendCall, Setup: theirs, Iters: iters, Size: bytes, Count: caller}
+func ourCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, x callSeries, call int) ([]float64, error) {
+	order, one := duo.Order{Kind: kindSendCall, Iters: iters, Size: bytes, Count: caller}, x.send
 	if x.receives {
-		order.Kind = kindRecvCall
+		order.Kind, one = kindRecvCall, x.receive
 	}
-	err = p.Do(ctx, order, mine, func(w *duo.World) error {
+	return onPair(ctx, p, sendCallers[caller].setup, order, func(w *duo.World) (samples []float64, err error) {
 		g, err := sendCallers[caller].gate(w, p.CPUs[0], p.CPUs[1])
 		if err != nil {
-			return err
-		}
-		one := x.send
-		if x.receives {
-			one = x.receive
+			return nil, err
 		}
 		buf, steps := make([]byte, bytes), int64(float64(x.compute)*workRate())
 		for i := range iters + 1 {
 			ns, err := one(w.Gate, g, buf, byte(i), steps)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if i > 0 { // the first one makes links
 				samples = append(samples, ns[call])
 			}
 		}
-		return nil
+		return samples, nil
 	})
-	return samples, err
 }
 
 // send times one message, whose first byte is mark, from this rank over g; over words the ranks tell each other when.
@@ -239,8 +213,8 @@ func timed(call func() error) (float64, error) {
 	return float64(asm.Nanos(asm.Cycles() - began)), err
 }
 
-// recvCallOther is rank 1's side where rank 0 receives. Its worker shares its core.
-func recvCallOther(w *duo.World, o *duo.Order) error {
+// callOther is rank 1's side. Its worker shares its core.
+func callOther(w *duo.World, o *duo.Order) error {
 	if o.Count < 0 || o.Count >= len(sendCallers) {
 		return fmt.Errorf("there is no way %d of moving messages", o.Count)
 	}
@@ -249,47 +223,41 @@ func recvCallOther(w *duo.World, o *duo.Order) error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, o.Size)
+	one, buf := takeSent, make([]byte, o.Size)
+	if o.Kind == kindRecvCall {
+		one = sendWanted
+	}
 	for i := range o.Iters + 1 {
-		if _, err := w.Gate.Recv(readyTag, nil); err != nil {
-			return err
-		}
-		buf[0] = byte(i)
-		r := g.Isend(dataTag, buf)
-		if err := r.Wait(); err != nil {
+		if err := one(w.Gate, g, buf, byte(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sendCallOther is rank 1's side where rank 0 sends. Its worker shares its core.
-func sendCallOther(w *duo.World, o *duo.Order) error {
-	if o.Count < 0 || o.Count >= len(sendCallers) {
-		return fmt.Errorf("there is no way %d of moving messages", o.Count)
-	}
-	cpu := o.Setup.CPUs[0]
-	g, err := sendCallers[o.Count].gate(w, cpu, cpu)
-	if err != nil {
+// sendWanted is the other side of receive.
+func sendWanted(words, g *nmad.Gate, buf []byte, mark byte) error {
+	if _, err := words.Recv(readyTag, nil); err != nil {
 		return err
 	}
-	buf := make([]byte, o.Size)
-	for i := range o.Iters + 1 {
-		r := g.Irecv(dataTag, buf)
-		if err := w.Gate.Send(readyTag, nil); err != nil {
-			return err
-		}
-		if err := r.Wait(); err != nil {
-			return err
-		}
-		if r.Len() != o.Size || buf[0] != byte(i) {
-			return fmt.Errorf("message %d is damaged: %d bytes that begin with %d", i, r.Len(), buf[0])
-		}
-		if err := w.Gate.Send(haveTag, nil); err != nil {
-			return err
-		}
+	buf[0] = mark
+	r := g.Isend(dataTag, buf)
+	return r.Wait()
+}
+
+// takeSent is the other side of send.
+func takeSent(words, g *nmad.Gate, buf []byte, mark byte) error {
+	r := g.Irecv(dataTag, buf)
+	if err := words.Send(readyTag, nil); err != nil {
+		return err
 	}
-	return nil
+	if err := r.Wait(); err != nil {
+		return err
+	}
+	if r.Len() != len(buf) || buf[0] != mark {
+		return fmt.Errorf("message %d is damaged: %d bytes that begin with %d", mark, r.Len(), buf[0])
+	}
+	return words.Send(haveTag, nil)
 }
 
 // gate is the way to the other rank.
@@ -324,13 +292,7 @@ func drawCalls(s *Sink, calls []string, all []Row) error {
 			if r.Name != call {
 				continue
 			}
-			i := slices.IndexFunc(p.Curves, func(c figure.Curve) bool { return c.Name == r.Variant })
-			if i < 0 {
-				i = len(p.Curves)
-				p.Curves = append(p.Curves, figure.Curve{Name: r.Variant})
-			}
-			c := &p.Curves[i]
-			c.Y, c.Low, c.High = append(c.Y, r.Median), append(c.Low, r.Q1), append(c.High, r.Q3)
+			p.Curve(r.Variant).Add(r.Median, r.Q1, r.Q3)
 		}
 		p.Curves = slices.DeleteFunc(p.Curves, func(c figure.Curve) bool { return len(c.Y) != len(p.Places) }) // some rows were not measured
 		panels = append(panels, p)

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,13 +64,10 @@ func (r SendRow) Line() string {
 }
 
 func runSendTime(ctx context.Context, o Options, s *Sink) error {
-	return overLink(ctx, o, s, sendRates, func(x *overlapLab) error {
-		contests, err := x.contests(ctx, s, sendSizes, sendRates, sendTimes, bothSides)
-		if err != nil {
-			return err
-		}
+	return overLink(ctx, o, s, sendRates, []setting{openMPITCP}, func(x *overlapLab) error {
+		contests := x.contests(ctx, sendSizes, sendRates, sendTimes, bothSides)
 		var all []SendRow
-		err = contend(ctx, o, s, contests, func(c *contest, k int, rounds, ours [][]point, compared bool, probe *float64) report.Row {
+		err := contend(ctx, o, s, contests, func(c *contest, k int, rounds, ours [][]point, compared bool, probe *float64) report.Row {
 			r := c.sendRow(k, rounds, ours, compared)
 			r.ProbeNS = probe
 			all = append(all, r)
@@ -127,13 +123,9 @@ func drawSendTime(s *Sink, all []SendRow) error {
 			if r.Compute > 0 {
 				name = r.Variant + ", computing " + strings.Replace(time.Duration(r.Compute).String(), "µ", "u", 1)
 			}
-			i := slices.IndexFunc(p.Curves, func(c figure.Curve) bool { return c.Name == name })
-			if i < 0 {
-				i = len(p.Curves)
-				p.Curves = append(p.Curves, figure.Curve{Name: name, Dashed: r.Ratio != nil})
-			}
-			c := &p.Curves[i]
-			c.Y, c.Low, c.High = append(c.Y, r.Total), append(c.Low, r.Q1), append(c.High, r.Q3)
+			c := p.Curve(name)
+			c.Dashed = c.Dashed || r.Ratio != nil
+			c.Add(r.Total, r.Q1, r.Q3)
 		}
 		panels = append(panels, p)
 	}

@@ -1,13 +1,11 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -64,7 +62,7 @@ func runTreeSearch(ctx context.Context, o Options, s *Sink) error {
 				where += ": oversubscribed"
 			}
 			add := func(variant string, measure func() ([]searched, error)) {
-				variants = append(variants, Variant{Name: name, Variant: variant, Base: base, Parameter: "N", Value: new(float64), Where: where,
+				variants = append(variants, Variant{Name: name, Variant: variant, Base: base, Parameter: "N", Value: new(float64(n)), Where: where,
 					Measure: func() ([]float64, error) {
 						all, err := measure()
 						if err != nil {
@@ -72,7 +70,6 @@ func runTreeSearch(ctx context.Context, o Options, s *Sink) error {
 						}
 						return together(all, size)
 					}})
-				*variants[len(variants)-1].Value = float64(n)
 			}
 			add("processes", func() ([]searched, error) { return treeProcesses(ctx, p, n, o.Iters) })
 			add("threads, a domain each", func() ([]searched, error) { return treeThreads(ctx, p, n, o.Iters, false) })
@@ -106,13 +103,12 @@ func right(n, size int64) error {
 
 // together is the time of all workers, which must have met each node once.
 func together(all []searched, size int64) ([]float64, error) {
-	n := int64(0)
-	for _, x := range all {
+	n, times := int64(0), make([]tally, len(all))
+	for i, x := range all {
 		n += x.Nodes
+		times[i] = x.tally
 	}
-	began := slices.MinFunc(all, func(a, b searched) int { return cmp.Compare(a.Began, b.Began) }).Began
-	ended := slices.MaxFunc(all, func(a, b searched) int { return cmp.Compare(a.Ended, b.Ended) }).Ended
-	return []float64{float64(asm.Nanos(ended - began))}, right(n, size)
+	return []float64{elapsed(times)}, right(n, size)
 }
 
 // treeThreads has n threads of this process search, over a domain each, or one that they share.
@@ -134,22 +130,9 @@ func treeThreads(ctx context.Context, p *duo.Pair, n, level int, one bool) (all 
 }
 
 // treeProcesses has n processes search.
-func treeProcesses(ctx context.Context, p *duo.Pair, n, level int) (all []searched, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
-	defer cancel()
+func treeProcesses(ctx context.Context, p *duo.Pair, n, level int) ([]searched, error) {
 	c := duo.Setup{Driver: "shm", Hooked: true, SharedCPUs: n > 2 || p.Shared()}
-	outputs, err := p.Many(ctx, n/2, duo.Order{Kind: kindTree, Setup: c, Iters: level, Count: 1})
-	if err != nil {
-		return nil, err
-	}
-	for rank, text := range outputs {
-		var x searched
-		if err := json.Unmarshal(text, &x); err != nil {
-			return nil, fmt.Errorf("what rank %d of %d processes has counted: %w", rank, n, err)
-		}
-		all = append(all, x)
-	}
-	return all, nil
+	return processes[searched](ctx, p, n/2, n, duo.Order{Kind: kindTree, Setup: c, Iters: level, Count: 1})
 }
 
 // treeOther is the part of one of many processes.
@@ -178,19 +161,15 @@ func searchTree(ctx context.Context, w *duo.World, s *nmad.Session, n, level int
 	if err := meetAs(s.Rank(), world, seg); err != nil {
 		return nil, err
 	}
-	all, errs, joins := make([]searched, n), make([]error, n), make([]func() error, n)
-	for i := range n {
-		joins[i] = w.Spawn(i%w.VPs(), fmt.Sprint("worker ", i), func() {
-			x := &all[i]
-			x.Began = asm.Cycles()
-			errs[i] = x.search(ctx, p, world, i, level, one)
-			x.Ended = asm.Cycles()
-		})
-	}
-	for i, join := range joins {
-		errs[i] = errors.Join(join(), errs[i])
-	}
-	return all, errors.Join(errors.Join(errs...), p.Close(), world.Close())
+	all := make([]searched, n)
+	err = threads(w, n, "worker", func(i int) error {
+		x := &all[i]
+		x.Began = asm.Cycles()
+		err := x.search(ctx, p, world, i, level, one)
+		x.Ended = asm.Cycles()
+		return err
+	})
+	return all, errors.Join(err, p.Close(), world.Close())
 }
 
 // search is one worker's life.

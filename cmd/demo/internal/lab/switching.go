@@ -23,7 +23,8 @@ import (
 // A worker takes the time of its own batches, and computes on until the others have taken theirs: while time is taken
 // no VP is idle. Batches that follow a switch do not count: an engine that has just been switched on polls for a
 // millisecond before it leaves the work to the kernel, the scheduler's clock ticks on for 20 periods, and Go's monitor,
-// after all were idle, looks around for some milliseconds, and again when 10 ms later it has found which thread sleeps. What is compared are the two phases of the same batches, pair by pair.
+// after all were idle, looks around for some milliseconds, and again when 10 ms later it has found which thread sleeps.
+// What is compared are the two phases of the same batches, pair by pair.
 type switching struct {
 	work  *computation
 	setup duo.Setup // not Hooked

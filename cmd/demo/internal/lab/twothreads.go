@@ -101,8 +101,7 @@ func runTwoThreads(ctx context.Context, o Options, s *Sink) error {
 			return err
 		}
 		const size, n = 8, 2
-		names := []string{"a process for each thread"}
-		entrants := []entrant[lockRound]{{names[0], func() (r lockRound, err error) {
+		entrants := []entrant[lockRound]{{"a process for each thread", func() (r lockRound, err error) {
 			r.crowdSample, err = exchangeProcesses(ctx, p, duo.Setup{Hooked: true}, size, n, o.Iters)
 			return r, err
 		}}}
@@ -113,7 +112,6 @@ func runTwoThreads(ctx context.Context, o Options, s *Sink) error {
 			{"one serialized domain", kindSerialized},
 			{"one fine domain, two drivers", kindFine},
 		} {
-			names = append(names, x.name)
 			entrants = append(entrants, entrant[lockRound]{x.name, func() (r lockRound, err error) {
 				r.cpu, err = profiled(func() (err error) {
 					r.crowdSample, err = exchangeAs(x.kind)(ctx, p, duo.Setup{Hooked: true, CPUs: p.CPUs[:]}, size, n, o.Iters)
@@ -122,18 +120,13 @@ func runTwoThreads(ctx context.Context, o Options, s *Sink) error {
 				return r, err
 			}})
 		}
-		of, probes, err := takeTurns(ctx, o, s, entrants)
+		all, err := rowsInTurn(ctx, o, s, entrants, func(i int, of [][]lockRound, probeNS *float64) LockRow {
+			r := lockRow(of[i], of[0], i > 0)
+			r.Name, r.Variant, r.Where, r.ProbeNS = "two pairs, 8 B, shm", entrants[i].name, "two processes with two VPs each on two cores, or four processes: oversubscribed", probeNS
+			return r
+		})
 		if err != nil {
 			return err
-		}
-		var all []LockRow
-		for i := range entrants {
-			r := lockRow(of[i], of[0], i > 0)
-			r.Name, r.Variant, r.Where, r.ProbeNS = "two pairs, 8 B, shm", names[i], "two processes with two VPs each on two cores, or four processes: oversubscribed", report.Optional(stat.Median(probes))
-			all = append(all, r)
-			if err := s.Row(r); err != nil {
-				return err
-			}
 		}
 		return drawLocks(s, all)
 	})
@@ -152,12 +145,11 @@ func lockRow(rounds, base []lockRound, compared bool) LockRow {
 	r := LockRow{Median: report.Round(stat.Median(medians)), P99: report.Round(stat.Median(p99)), Paced: report.Round(stat.Median(paced)),
 		Better: "lower", Samples: cpu.samples, Rounds: len(rounds)}
 	if compared {
-		q := report.Significant(stat.Median(ratios))
-		r.Ratio = &q
+		r.Ratio = new(report.Significant(stat.Median(ratios)))
 	}
 	if cpu.samples > 0 {
-		waiting, locks := report.Significant(float64(cpu.in[0])/float64(cpu.samples)), report.Significant(float64(cpu.in[1])/float64(cpu.samples))
-		r.Waiting, r.Locks = &waiting, &locks
+		r.Waiting = new(report.Significant(float64(cpu.in[0]) / float64(cpu.samples)))
+		r.Locks = new(report.Significant(float64(cpu.in[1]) / float64(cpu.samples)))
 	}
 	return r
 }

@@ -74,7 +74,7 @@ func runWhoRuns(ctx context.Context, o Options, s *Sink) error {
 	err = eachSimulated(m, func(sim *taskqueue.Machine, q taskqueue.Queues, done, of int) error {
 		s.Label(q.Name())
 		for i, p := range []place{{"node 1", topo.CPUs(4, 7)}, {"global", topo.CPUSet{}}} {
-			if i == 0 && (q.Name() == "global spinlock" || q.Name() == "global lock-free FIFO") {
+			if i == 0 && onlyGlobal(q.Name()) {
 				continue // there is no such queue
 			}
 			if err := ctx.Err(); err != nil {

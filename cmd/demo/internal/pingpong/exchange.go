@@ -38,10 +38,10 @@ const (
 // readyBytes bounds a ready message: the number, and what went wrong if something did.
 const readyBytes = 8 + 256
 
-// errVerify says that a message did not arrive as it was sent.
+// errVerify reports that a message did not arrive as it was sent.
 var errVerify = errors.New("a message arrived damaged")
 
-// ErrTold says that rank 1 has reported its failure to rank 0, which prints it.
+// ErrTold reports that rank 1 has reported its failure to rank 0, which prints it.
 var ErrTold = errors.New("reported to rank 0")
 
 // exchange is the part of one pair of threads in one rank, for one row. It allocates when it is made, not while it

@@ -81,7 +81,7 @@ func (c *rank1) kill() {
 	_ = c.job.Wait() // how it ended is known, or does not matter any more
 }
 
-// verdict says how rank 1 ended: nil for status 0. It blocks until it has.
+// verdict returns how rank 1 ended, nil for status 0. It blocks until rank 1 has ended.
 func (c *rank1) verdict() error { return c.job.Wait() }
 
 // awaitEnd gives rank 1 a moment to end after the last row.

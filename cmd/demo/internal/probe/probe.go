@@ -21,7 +21,7 @@ const (
 // NearLimit is where the two regimes part, in nanoseconds one way.
 const NearLimit = 120
 
-// ErrBusy says that one of the two CPUs was not free for the probe.
+// ErrBusy reports that one of the two CPUs was not free for the probe.
 var ErrBusy = errors.New("a CPU was not free for the core-to-core probe")
 
 // A line is the word on a cache line of its own; 128 bytes because neighbouring lines are fetched in pairs.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer writes one report in one format. Not safe for concurrent use.
+// A Writer writes one report in one format. It is not safe for concurrent use.
 type Writer interface {
 	// Begin announces the experiment; lines are remarks for the table's reader.
 	Begin(r *Report, lines ...string) error

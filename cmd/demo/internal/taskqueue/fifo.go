@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// ErrFull says that the ring has no room: poll, and try again.
+// ErrFull reports that the ring has no room. The caller polls and tries again.
 var ErrFull = errors.New("the global ring is full")
 
 // ringSize is a power of two.

@@ -68,9 +68,6 @@ func NewMachine(t *topo.Topology) (*Machine, error) {
 	return m, nil
 }
 
-// Current is the VP that runs now.
-func (m *Machine) Current() int { return m.now }
-
 // Touch is for the variants.
 func (m *Machine) Touch(l Line, k Kind) {
 	if m.now < 0 {
