@@ -37,7 +37,7 @@
 // # What is checked, and when
 //
 //   - An instruction that may be missing is used only after the processor or the
-//     kernel said so, once, while the package initialises: RDTSCP and RDPID by
+//     kernel said so, once, while the package initializes: RDTSCP and RDPID by
 //     CPUID.
 //   - RDPID and RDTSCP return a register that the kernel fills. A sandbox may have
 //     left it alone, so it is compared with getcpu(2) first.

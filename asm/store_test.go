@@ -21,7 +21,7 @@ func TestStoreRelease(t *testing.T) {
 		}
 	}
 	if x[0].Load()|x[2].Load() != 0 || y[0].Load()|y[2].Load() != 0 || z[0].Load()|z[2].Load() != 0 {
-		t.Error("a neighbour was written")
+		t.Error("a neighbor was written")
 	}
 }
 

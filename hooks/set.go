@@ -28,7 +28,7 @@ var (
 // Set holds the hooks of one scheduler. The zero value is ready. It must not be copied after first
 // use. Its methods may be called at the same time, from anywhere.
 type Set struct {
-	_      [128]byte                     // the neighbours' writes stay off the line that every Fire reads
+	_      [128]byte                     // the neighbors' writes stay off the line that every Fire reads
 	points [256]atomic.Pointer[hookList] // one for each value of Point: no check of bounds; the others stay nil
 	_      [128]byte
 }

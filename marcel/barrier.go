@@ -17,7 +17,7 @@ type Barrier struct {
 	mu      sched.Spin // guards the fields below
 	arrived int        // parties that have arrived in this phase
 	phase   uint64     // phases that have ended
-	q       sched.WaitQueue
+	queue   sched.WaitQueue
 }
 
 // NewBarrier returns a barrier for n parties; it panics if n < 1.
@@ -31,8 +31,8 @@ func NewBarrier(n int) *Barrier {
 // Phase is one phase of a Barrier. A thread that has arrived waits for the end of its phase. A Phase
 // is a value, valid for ever. The zero Phase has ended.
 type Phase struct {
-	b *Barrier
-	n uint64 // Barrier.phase while the phase lasts
+	barrier *Barrier
+	n       uint64 // Barrier.phase while the phase lasts
 }
 
 // Arrive counts the caller as arrived and returns the phase, for the caller to wait for its end. Arrive never blocks.
@@ -55,7 +55,7 @@ func (b *Barrier) Arrive() Phase {
 func (b *Barrier) advance() *sched.Waiter {
 	b.arrived = 0
 	b.phase++
-	return b.q.PopAll()
+	return b.queue.PopAll()
 }
 
 // Wait arrives, and waits until the phase ends; the last one to arrive does not block, wakes the others and gets true.
@@ -108,7 +108,7 @@ func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
 		return true, nil
 	}
 	p := b.phase
-	if err = wait(c.As(sched.InBarrier), &b.q, &b.mu, lim); err == nil {
+	if err = wait(c.As(sched.InBarrier), &b.queue, &b.mu, lim); err == nil {
 		return false, nil
 	}
 	holding(&b.mu, func() *sched.Waiter {
@@ -127,11 +127,11 @@ func (p Phase) Wait() { _ = p.wait(nil) }
 
 // TryWait reports whether the phase has ended. It does not block.
 func (p Phase) TryWait() (over bool) {
-	if p.b == nil {
+	if p.barrier == nil {
 		return true
 	}
-	holding(&p.b.mu, func() *sched.Waiter {
-		over = p.b.phase != p.n
+	holding(&p.barrier.mu, func() *sched.Waiter {
+		over = p.barrier.phase != p.n
 		return nil
 	})
 	return over
@@ -146,7 +146,7 @@ func (p Phase) WaitTimeout(d time.Duration) bool { return p.wait(within(d)) == n
 func (p Phase) WaitContext(ctx context.Context) error { return until(ctx, p.wait) }
 
 func (p Phase) wait(lim *sched.Limit) error {
-	b := p.b
+	b := p.barrier
 	if b == nil {
 		return nil
 	}
@@ -157,5 +157,5 @@ func (p Phase) wait(lim *sched.Limit) error {
 		c.Leave()
 		return nil
 	}
-	return wait(c.As(sched.InBarrier), &b.q, &b.mu, lim)
+	return wait(c.As(sched.InBarrier), &b.queue, &b.mu, lim)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// canceled spawns body, has it cancelled when it is in its wait (or on its way
+// byCancel spawns body, has it canceled when it is in its wait (or on its way
 // there) and tells whether it ended by that. Body returns if the wait does.
-func canceled(t testing.TB, settle bool, body func()) bool {
+func byCancel(t testing.TB, settle bool, body func()) bool {
 	t.Helper()
 	returned, unwound := false, false
 	var begun marcel.Semaphore
@@ -109,16 +109,16 @@ func TestCancelPoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onThreadAndOff(t, func(t *testing.T) {
 				for i := range effort.Of(60) {
-					if !canceled(t, i%2 == 0, wait) {
-						t.Fatal("it was not cancelled")
+					if !byCancel(t, i%2 == 0, wait) {
+						t.Fatal("it was not canceled")
 					}
-					if i%2 == 0 && !canceled(t, false, func() { // asked before it waits
+					if i%2 == 0 && !byCancel(t, false, func() { // asked before it waits
 						for me := marcel.Self(); ; {
 							_ = me.Cancel()
 							wait()
 						}
 					}) {
-						t.Fatal("it was not cancelled")
+						t.Fatal("it was not canceled")
 					}
 				}
 				if s.TryAcquire() || !m.TryLock() {
@@ -127,7 +127,7 @@ func TestCancelPoints(t *testing.T) {
 				m.Unlock()
 				s.Release()
 				if !s.TryAcquire() {
-					t.Error("a unit was given to one that has been cancelled")
+					t.Error("a unit was given to one that has been canceled")
 				}
 				if err := box.TrySend(1); !errors.Is(err, marcel.ErrWouldBlock) {
 					t.Errorf("a receiver is left: %v", err)
@@ -204,7 +204,7 @@ func TestCancelDisabled(t *testing.T) {
 	}
 	marcel.TestCancel()
 	if marcel.SetCancelState(false) {
-		t.Error("a goroutine can be cancelled?")
+		t.Error("a goroutine can be canceled?")
 	}
 }
 
@@ -245,7 +245,7 @@ func TestCancelAndLastCalls(t *testing.T) {
 	})
 }
 
-// Units are conserved, and the mutex is free, whichever thread is cancelled when.
+// Units are conserved, and the mutex is free, whichever thread is canceled when.
 func TestCancelConserves(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {
@@ -268,7 +268,7 @@ func TestCancelConserves(t *testing.T) {
 									sem.Acquire()
 								} else if !sem.AcquireOrCancel() {
 									marcel.TestCancel()
-									t.Error("not cancelled, and without a unit")
+									t.Error("not canceled, and without a unit")
 								}
 							case 1:
 								if !sem.AcquireTimeout(20 * time.Microsecond) {
@@ -343,7 +343,7 @@ func TestCancelConserves(t *testing.T) {
 	}
 }
 
-// A wait whose time is over just when it is cancelled is ended once.
+// A wait whose time is over just when it is canceled is ended once.
 func TestCancelAtTheLimit(t *testing.T) {
 	var s marcel.Semaphore
 	var m marcel.Mutex

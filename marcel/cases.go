@@ -20,10 +20,10 @@ type semaphoreCase Semaphore
 func (a *semaphoreCase) Try() bool { return (*Semaphore)(a).TryAcquire() }
 
 func (a *semaphoreCase) Enlist(w *sched.Waiter) bool {
-	return enlist(&a.q, &a.mu, w, func() bool { return a.n <= 0 })
+	return enlist(&a.queue, &a.mu, w, func() bool { return a.n <= 0 })
 }
 
-func (a *semaphoreCase) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
+func (a *semaphoreCase) Withdraw(w *sched.Waiter) { withdraw(&a.queue, &a.mu, w) }
 func (a *semaphoreCase) Taken(*sched.Waiter) bool { return true }
 
 // enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It reports whether
@@ -70,10 +70,10 @@ type condCase Cond
 func (s *condCase) Try() bool { return false }
 
 func (s *condCase) Enlist(w *sched.Waiter) bool {
-	return enlist(&s.q, &s.mu, w, func() bool { return true })
+	return enlist(&s.queue, &s.mu, w, func() bool { return true })
 }
 
-func (s *condCase) Withdraw(w *sched.Waiter) { withdraw(&s.q, &s.mu, w) }
+func (s *condCase) Withdraw(w *sched.Waiter) { withdraw(&s.queue, &s.mu, w) }
 func (s *condCase) Taken(*sched.Waiter) bool { return true }
 func (s *condCase) guard() *Mutex            { return s.L }
 
@@ -145,9 +145,9 @@ func (d *doneCase) Taken(*sched.Waiter) bool    { return true }
 func Ended(t Thread) Case { return &endedCase{t} }
 
 // endedCase is the Case of Ended.
-type endedCase struct{ t Thread }
+type endedCase struct{ thread Thread }
 
-func (e *endedCase) Try() bool                   { return e.t.Ended() }
-func (e *endedCase) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.t, w) }
-func (e *endedCase) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.t, w) }
+func (e *endedCase) Try() bool                   { return e.thread.Ended() }
+func (e *endedCase) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.thread, w) }
+func (e *endedCase) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.thread, w) }
 func (e *endedCase) Taken(*sched.Waiter) bool    { return true }

@@ -11,9 +11,9 @@ import (
 // the condition changes. Waiters are woken in order of arrival; a signal is never spent on one whose time is over. It
 // is ready when L is set, takes 32 bytes, and must not be copied after first use.
 type Cond struct {
-	L  *Mutex
-	mu sched.Spin
-	q  sched.WaitQueue
+	L     *Mutex
+	mu    sched.Spin
+	queue sched.WaitQueue
 }
 
 // NewCond returns a condition guarded by l.
@@ -23,7 +23,7 @@ func NewCond(l *Mutex) *Cond { return &Cond{L: l} }
 // may have changed again before L is locked: wait in a loop. It panics if L is not locked.
 func (c *Cond) Wait() {
 	t := c.enqueue()
-	t.Wait(&c.q, &c.mu)
+	t.Wait(&c.queue, &c.mu)
 	c.L.Lock()
 	t.EndWait()
 }
@@ -32,7 +32,7 @@ func (c *Cond) Wait() {
 // woken in time (at once if d <= 0). L is locked either way.
 func (c *Cond) WaitTimeout(d time.Duration) bool {
 	t := c.enqueue()
-	err := wait(t, &c.q, &c.mu, within(d))
+	err := wait(t, &c.queue, &c.mu, within(d))
 	c.L.Lock()
 	t.EndWait()
 	return err == nil
@@ -47,7 +47,7 @@ func (c *Cond) WaitContext(ctx context.Context) error {
 		return err
 	}
 	t := c.enqueue()
-	err = wait(t, &c.q, &c.mu, lim)
+	err = wait(t, &c.queue, &c.mu, lim)
 	c.L.Lock()
 	t.EndWait()
 	return err
@@ -81,7 +81,7 @@ func (c *Cond) Signal() {
 	_ = &c.mu // nil panics here, not while the VP is held
 	t := sched.Visit()
 	c.mu.Lock()
-	w := c.q.Pop()
+	w := c.queue.Pop()
 	c.mu.Unlock()
 	if w != nil {
 		t.Wake(w)
@@ -94,7 +94,7 @@ func (c *Cond) Broadcast() {
 	_ = &c.mu
 	t := sched.Visit()
 	c.mu.Lock()
-	w := c.q.PopAll()
+	w := c.queue.PopAll()
 	c.mu.Unlock()
 	t.WakeAll(w)
 	t.Leave()

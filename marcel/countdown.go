@@ -16,7 +16,7 @@ import (
 type countdown struct {
 	state atomic.Int64
 	mu    sched.Spin // guards q
-	q     sched.WaitQueue
+	queue sched.WaitQueue
 }
 
 // mostCounted is the largest number: the state has one more bit, for the waiters.
@@ -55,7 +55,7 @@ func (d *countdown) finish(delta int64) (ok bool) {
 			case n != 0 && d.state.CompareAndSwap(s, n<<1|s&1):
 				return nil
 			case n == 0 && d.state.CompareAndSwap(s, 0):
-				return d.q.PopAll()
+				return d.queue.PopAll()
 			}
 		}
 	})
@@ -77,7 +77,7 @@ func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 			return nil
 		}
 		if s&1 != 0 || d.state.CompareAndSwap(s, s|1) {
-			return wait(c.As(kind), &d.q, &d.mu, lim)
+			return wait(c.As(kind), &d.queue, &d.mu, lim)
 		}
 	}
 }
@@ -88,7 +88,7 @@ type zeroCase countdown
 func (e *zeroCase) Try() bool { return (*countdown)(e).zero() }
 
 func (e *zeroCase) Enlist(w *sched.Waiter) bool {
-	return enlist(&e.q, &e.mu, w, func() bool {
+	return enlist(&e.queue, &e.mu, w, func() bool {
 		s := e.state.Load()
 		for s >= 2 && s&1 == 0 && !e.state.CompareAndSwap(s, s|1) {
 			s = e.state.Load()
@@ -97,5 +97,5 @@ func (e *zeroCase) Enlist(w *sched.Waiter) bool {
 	})
 }
 
-func (e *zeroCase) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }
+func (e *zeroCase) Withdraw(w *sched.Waiter) { withdraw(&e.queue, &e.mu, w) }
 func (e *zeroCase) Taken(*sched.Waiter) bool { return true }

@@ -68,7 +68,7 @@ func ExampleSelectContext() {
 	// Output: -1 context deadline exceeded
 }
 
-// A cancelled thread first gets what it has waited for.
+// A canceled thread first gets what it has waited for.
 func ExampleSelectContextUninterruptible() {
 	marcel.Run(func() {
 		var answer marcel.Semaphore
@@ -83,7 +83,7 @@ func ExampleSelectContextUninterruptible() {
 	})
 	// Output:
 	// answered
-	// marcel: the thread was cancelled
+	// marcel: the thread was canceled
 }
 
 // A Go channel, such as a signal's or a ticker's, beside what threads use.

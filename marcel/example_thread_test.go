@@ -179,11 +179,11 @@ func ExampleThread_Cancel() {
 	fmt.Println(mu.TryLock())
 	// Output:
 	// clean
-	// marcel: the thread was cancelled
+	// marcel: the thread was canceled
 	// true
 }
 
-// A computation that lets itself be cancelled.
+// A computation that lets itself be canceled.
 func ExampleTestCancel() {
 	t := marcel.Spawn(func() {
 		for {
@@ -192,7 +192,7 @@ func ExampleTestCancel() {
 	})
 	_ = t.Cancel()
 	fmt.Println(t.Join())
-	// Output: marcel: the thread was cancelled
+	// Output: marcel: the thread was canceled
 }
 
 // What must be done as a whole.

@@ -21,7 +21,7 @@ type Group struct {
 	err    error                   // the first error; the thread that has set failed writes it before it counts as done
 }
 
-// NewGroup returns a group, and a context derived from ctx for its functions, which is cancelled by the first of them
+// NewGroup returns a group, and a context derived from ctx for its functions, which is canceled by the first of them
 // that fails, with its error as the cause, and else when Wait returns.
 func NewGroup(ctx context.Context) (*Group, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -78,19 +78,19 @@ func (g *Group) run(f func() error) Thread {
 // groupBody is what a thread of a Group runs.
 type groupBody struct {
 	sched.Wrapper
-	g     *Group
+	group *Group
 	limit *Semaphore
-	f     func() error
+	fn    func() error
 }
 
 // Run implements Body.
 func (a *groupBody) Run() {
-	g := a.g
+	g := a.group
 	defer g.wg.ended()
 	if a.limit != nil {
 		defer a.limit.Release()
 	}
-	if err := a.f(); err != nil && g.failed.CompareAndSwap(false, true) {
+	if err := a.fn(); err != nil && g.failed.CompareAndSwap(false, true) {
 		g.err = err
 		if g.cancel != nil {
 			g.cancel(err)

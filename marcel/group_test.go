@@ -123,7 +123,7 @@ func TestGroupTryGo(t *testing.T) {
 	})
 }
 
-// One that exits or is cancelled is counted as done, and makes room.
+// One that exits or is canceled is counted as done, and makes room.
 func TestGroupOfThoseThatDoNotReturn(t *testing.T) {
 	worlds(t, func(w *world) {
 		w.Go(func() {

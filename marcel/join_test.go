@@ -61,7 +61,7 @@ func TestJoinForms(t *testing.T) {
 		"exits":                       {marcel.Attr{}, marcel.Exit, nil},
 		"panics":                      {marcel.Attr{Catch: true}, func() { panic(limit) }, limit},
 		"panics with a time limit's":  {marcel.Attr{Catch: true}, func() { panic(context.DeadlineExceeded) }, context.DeadlineExceeded},
-		"is cancelled":                {marcel.Attr{}, func() { must(t, marcel.Self().Cancel()); marcel.TestCancel() }, marcel.ErrCanceled},
+		"is canceled":                 {marcel.Attr{}, func() { must(t, marcel.Self().Cancel()); marcel.TestCancel() }, marcel.ErrCanceled},
 		"is pinned, has another name": {marcel.Attr{Pinned: true, Name: "x"}, func() {}, nil},
 	}
 	for name, end := range ends {

@@ -271,7 +271,7 @@ func TestTickerIsLinearizable(t *testing.T) {
 }
 
 // lifeState is of a thread that one may ask to end: "end" is the thread's own. It has been
-// cancelled only if that was asked for before.
+// canceled only if that was asked for before.
 type lifeState struct{ asked, ended, canceled bool }
 
 var lifeModel = porcupine.Model{
@@ -288,7 +288,7 @@ var lifeModel = porcupine.Model{
 			return !s.ended, lifeState{true, false, false}
 		case "JoinContext":
 			return !yes || s.ended, s // it may have been late all the time
-		case "outcome": // yes: cancelled
+		case "outcome": // yes: canceled
 			return s.ended && s.canceled == yes, s
 		default:
 			return yes == s.ended, s
@@ -346,8 +346,8 @@ func TestJoinIsLinearizable(t *testing.T) {
 	})
 }
 
-// eitherModel: two semaphores, of which Select takes from either. A Select that gave up has looked at them one after the
-// other: of it nothing is noted.
+// eitherModel: two semaphores, of which Select takes from either. A Select that gave up has looked at them one after
+// the other: of it nothing is noted.
 var eitherModel = porcupine.Model{
 	Init: func() any { return [2]int{1, 0} },
 	Step: func(state, in, out any) (bool, any) {
@@ -429,7 +429,7 @@ func TestMoreModels(t *testing.T) {
 		"a tick that is lost":                {tickerModel, []porcupine.Operation{{Input: ticks{2, 2}, Output: 1, Call: 1, Return: 2}}},
 		"a join before the end":              {lifeModel, []porcupine.Operation{op(1, "TryJoin", true, 1, 2), op(0, "end", false, 3, 4)}},
 		"an end that is not seen":            {lifeModel, []porcupine.Operation{op(0, "end", false, 1, 2), op(1, "JoinTimeout", false, 3, 4)}},
-		"cancelled by no thread":             {lifeModel, []porcupine.Operation{op(0, "end", true, 1, 2)}},
+		"canceled by no thread":              {lifeModel, []porcupine.Operation{op(0, "end", true, 1, 2)}},
 		"another outcome":                    {lifeModel, []porcupine.Operation{op(0, "end", false, 1, 2), op(1, "outcome", true, 3, 4)}},
 		"two cases of one Select":            {eitherModel, []porcupine.Operation{op(0, "Select", 0, 1, 2), op(1, "TryAcquire", 0, 3, 4)}},
 		"a unit that Select has lost":        {eitherModel, []porcupine.Operation{op(0, "Select", -1, 1, 2), op(1, "TryAcquire", -1, 3, 4)}},

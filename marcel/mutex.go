@@ -26,7 +26,7 @@ type Mutex struct {
 	// reserved: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it,
 	// or another one, if a thread has unlocked the mutex in the meantime, which any thread may.
 	reserved bool
-	q        sched.WaitQueue // the waiters
+	queue    sched.WaitQueue // the waiters
 }
 
 // The state of a Mutex:
@@ -119,7 +119,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 		c.Leave()
 		return nil
 	}
-	if err := wait(c.As(sched.InMutex), &m.q, &m.mu, lim); err != nil {
+	if err := wait(c.As(sched.InMutex), &m.queue, &m.mu, lim); err != nil {
 		return err
 	}
 	m.watchPasses()
@@ -146,7 +146,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 		if !end.IsZero() {
 			again.Timeout = timeLeft(end)
 		}
-		if _, err := c.As(sched.InMutex).WaitUntil(&m.q, &m.mu, again); err != nil {
+		if _, err := c.As(sched.InMutex).WaitUntil(&m.queue, &m.mu, again); err != nil {
 			return err
 		}
 	}
@@ -240,7 +240,7 @@ func (m *Mutex) otherBits(s uint32) uint32 {
 	switch {
 	case m.wokenOnWay:
 		return s &^ (mutexLocked | mutexWaiting)
-	case m.q.Empty():
+	case m.queue.Empty():
 		return 0
 	}
 	return mutexWaiting
@@ -315,14 +315,14 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 	switch {
 	case m.firstOvertaken:
 		m.firstOvertaken = false
-		if w = m.q.Pop(); w != nil {
+		if w = m.queue.Pop(); w != nil {
 			m.reserved = true
 			m.state.Store(mutexLocked | m.otherBits(s))
 		} else { // the one that was overtaken has given up
 			m.state.Store(m.otherBits(s))
 		}
 	case !m.wokenOnWay:
-		if w = m.q.Pop(); w != nil {
+		if w = m.queue.Pop(); w != nil {
 			m.wokenOnWay = true
 			m.state.Store(mutexPasses * onePass)
 		} else {

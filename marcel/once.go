@@ -11,14 +11,14 @@ import (
 // function must not call the same Once. Waiters are served as by a Mutex. The zero value is ready. It takes 40 bytes
 // and must not be copied after first use.
 type Once struct {
-	m    Mutex // held by the thread that runs the function
-	done atomic.Bool
+	mutex Mutex // held by the thread that runs the function
+	done  atomic.Bool
 }
 
 // Do calls f if this is the first call, else waits until the first one has ended.
 func (o *Once) Do(f func()) {
 	if !o.done.Load() {
-		o.m.Lock()
+		o.mutex.Lock()
 		o.first(f)
 	}
 }
@@ -33,7 +33,7 @@ func (o *Once) DoTimeout(d time.Duration, f func()) bool {
 	if o.done.Load() {
 		return true
 	}
-	if !o.m.LockTimeout(d) {
+	if !o.mutex.LockTimeout(d) {
 		return o.done.Load()
 	}
 	o.first(f)
@@ -49,16 +49,16 @@ func (o *Once) DoContext(ctx context.Context, f func()) error {
 	if o.done.Load() {
 		return nil
 	}
-	if err := o.m.LockContext(ctx); err != nil {
+	if err := o.mutex.LockContext(ctx); err != nil {
 		return err
 	}
 	o.first(f)
 	return nil
 }
 
-// first runs f unless a call has run it; the caller holds o.m, and first unlocks it.
+// first runs f unless a call has run it; the caller holds o.mutex, and first unlocks it.
 func (o *Once) first(f func()) {
-	defer o.m.Unlock()
+	defer o.mutex.Unlock()
 	if !o.done.Load() {
 		defer o.done.Store(true) // also if f panics or ends the thread
 		f()

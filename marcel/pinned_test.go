@@ -123,7 +123,7 @@ func TestPinnedEnds(t *testing.T) {
 }
 
 // Many of them among ordinary threads, all for the same things: nothing is lost,
-// whichever thread computes, is suspended or cancelled.
+// whichever thread computes, is suspended or canceled.
 func TestPinnedStress(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {

@@ -12,7 +12,7 @@ import (
 // the owner ends without unlocking, the mutex stays locked for ever. The zero value is unlocked. It
 // takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
-	m Mutex
+	mutex Mutex
 	// owner is the CallerID of the owner; 0: none. The owner writes it, after it has locked and before it unlocks m.
 	// Other callers read it at any time, and never find their own number.
 	owner atomic.Uint64
@@ -22,7 +22,7 @@ type RecursiveMutex struct {
 // Lock takes the mutex, or waits until it can. The owner locks it once more.
 func (r *RecursiveMutex) Lock() {
 	if me := calls.CallerID(); !r.relock(me) {
-		r.m.Lock()
+		r.mutex.Lock()
 		r.owner.Store(me)
 	}
 }
@@ -30,13 +30,13 @@ func (r *RecursiveMutex) Lock() {
 // TryLock is Lock if that is possible at once, and reports whether it was. It does not block.
 func (r *RecursiveMutex) TryLock() bool {
 	me := calls.CallerID()
-	return r.relock(me) || r.own(me, r.m.TryLock())
+	return r.relock(me) || r.own(me, r.mutex.TryLock())
 }
 
 // LockTimeout is Lock for at most d: it returns false if the mutex was not to be had in time. If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
 	me := calls.CallerID()
-	return r.relock(me) || r.own(me, r.m.LockTimeout(d))
+	return r.relock(me) || r.own(me, r.mutex.LockTimeout(d))
 }
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the mutex was free or the caller's own.
@@ -45,7 +45,7 @@ func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	if _, err := under(ctx); err != nil || r.relock(me) {
 		return err
 	}
-	err := r.m.LockContext(ctx)
+	err := r.mutex.LockContext(ctx)
 	r.own(me, err == nil)
 	return err
 }
@@ -76,6 +76,6 @@ func (r *RecursiveMutex) Unlock() {
 		r.depth--
 	default:
 		r.owner.Store(0)
-		r.m.Unlock()
+		r.mutex.Unlock()
 	}
 }

@@ -219,7 +219,7 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 	}
 	switch w {
 	case nil:
-		calls.EndWait() // cancelled
+		calls.EndWait() // canceled
 	case b.Last():
 		return -1, true
 	}

@@ -352,7 +352,7 @@ func TestSelectWithRudeCase(t *testing.T) {
 	})
 }
 
-// Two conditions of one mutex: whichever is signalled.
+// Two conditions of one mutex: whichever is signaled.
 func TestSelectOfTwoConds(t *testing.T) {
 	worlds(t, func(w *world) {
 		var m marcel.Mutex
@@ -366,7 +366,7 @@ func TestSelectOfTwoConds(t *testing.T) {
 				want = -1
 				switch i := marcel.Select(ca, nil, cb); {
 				case i != want:
-					w.Errorf("%d was signalled, %d taken", want, i)
+					w.Errorf("%d was signaled, %d taken", want, i)
 				case i == 0:
 					as++
 				default:

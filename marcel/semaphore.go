@@ -17,7 +17,7 @@ type Semaphore struct {
 	mu        sched.Spin      // guards n and q
 	kindFlags sched.Kind      // added to the kind of waits; constant after first use
 	n         int             // units; below 0: so many releases come before the first unit
-	q         sched.WaitQueue // not empty: n <= 0
+	queue     sched.WaitQueue // not empty: n <= 0
 }
 
 // NewSemaphore returns a semaphore with n units. If n is negative, that many releases come before the first unit:
@@ -35,8 +35,8 @@ func (s *Semaphore) Acquire() {
 }
 
 // AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether SetUninterruptible was called or
-// not: for a caller that has to clean up first. It returns false if the thread was cancelled, and has no unit; TestCancel
-// then ends it.
+// not: for a caller that has to clean up first. It returns false if the thread was canceled, and has no unit;
+// TestCancel then ends it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
 	return !calls.Interrupted()
@@ -77,7 +77,7 @@ func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {
 		c.Leave()
 		return nil
 	}
-	return wait(c.As(kind), &s.q, &s.mu, lim)
+	return wait(c.As(kind), &s.queue, &s.mu, lim)
 }
 
 var tooManyUnits = fmt.Sprintf("marcel: Semaphore.Release above its limit of %d units", math.MaxInt)
@@ -90,7 +90,7 @@ func (s *Semaphore) Release() {
 	s.mu.Lock()
 	var w *sched.Waiter
 	if s.n >= 0 {
-		w = s.q.Pop()
+		w = s.queue.Pop()
 	}
 	if w == nil {
 		if s.n == math.MaxInt {

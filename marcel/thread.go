@@ -98,7 +98,7 @@ func DisablePreemption() error { return calls.DisablePreemption() }
 // ErrNotThread.
 func EnablePreemption() error { return calls.EnablePreemption() }
 
-// TestCancel ends the calling thread if it has been cancelled (Thread.Cancel) and has cancellation enabled. On a plain
+// TestCancel ends the calling thread if it has been canceled (Thread.Cancel) and has cancellation enabled. On a plain
 // goroutine it does nothing.
 func TestCancel() { calls.TestCancel() }
 

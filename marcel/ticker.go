@@ -18,7 +18,7 @@ type Ticker struct {
 	period     int64      // ns; 0: stopped
 	begin      time.Time  // of the first period
 	takenTicks int64      // ticks that callers have got since begin
-	q          sched.WaitQueue
+	queue      sched.WaitQueue
 	alarm      sched.Alarm // rings at the next tick, while a thread waits for it
 }
 
@@ -50,7 +50,7 @@ func (t *Ticker) set(period int64) {
 			t.armed = false
 			t.alarm.Stop()
 		}
-		return t.q.PopAll()
+		return t.queue.PopAll()
 	})
 }
 
@@ -99,7 +99,7 @@ func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 			c.Leave()
 			continue
 		}
-		if err := wait(c.As(sched.InTicker), &t.q, &t.mu, lim); err != nil {
+		if err := wait(c.As(sched.InTicker), &t.queue, &t.mu, lim); err != nil {
 			return 0, err
 		}
 		if timed {
@@ -165,7 +165,7 @@ func (r *tickerRinger) Ring(round uint32) {
 			return nil
 		}
 		t.armed = false
-		return t.q.PopAll()
+		return t.queue.PopAll()
 	})
 }
 
@@ -176,19 +176,19 @@ func (r *tickerRinger) Drop(round uint32) { r.Ring(round) }
 // never ready.
 func (t *Ticker) Case() *TickerCase {
 	_ = &t.mu
-	return &TickerCase{t: t}
+	return &TickerCase{ticker: t}
 }
 
 // TickerCase is the case of a Ticker. It may be used by one Select at a time, again and again; it must not be copied.
 type TickerCase struct {
-	_     [0]sched.Spin // go vet reports copies
-	Ticks int           // how many were taken, after the case was
-	t     *Ticker
+	_      [0]sched.Spin // go vet reports copies
+	Ticks  int           // how many were taken, after the case was
+	ticker *Ticker
 }
 
 // Try implements Case.
 func (k *TickerCase) Try() bool {
-	n := k.t.TryWait()
+	n := k.ticker.TryWait()
 	if n > 0 {
 		k.Ticks = n
 	}
@@ -197,14 +197,14 @@ func (k *TickerCase) Try() bool {
 
 // Enlist implements Case.
 func (k *TickerCase) Enlist(w *sched.Waiter) bool {
-	t := k.t
+	t := k.ticker
 	_ = &t.mu // nil of the zero case
 	s := sched.Current()
 	c := sched.Visit()
 	t.mu.Lock()
 	ok := t.period == 0 || t.await(c, s)
 	if ok {
-		t.q.Add(w)
+		t.queue.Add(w)
 	}
 	t.mu.Unlock()
 	c.Leave()
@@ -212,7 +212,7 @@ func (k *TickerCase) Enlist(w *sched.Waiter) bool {
 }
 
 // Withdraw implements Case.
-func (k *TickerCase) Withdraw(w *sched.Waiter) { withdraw(&k.t.q, &k.t.mu, w) }
+func (k *TickerCase) Withdraw(w *sched.Waiter) { withdraw(&k.ticker.queue, &k.ticker.mu, w) }
 
 // Taken implements Case: the waiter was woken because it is time, but others were, too.
 func (k *TickerCase) Taken(*sched.Waiter) bool { return k.Try() }

@@ -20,7 +20,7 @@ import (
 type Timer struct {
 	mu    sched.Spin // guards the fields below
 	state timerState
-	q     sched.WaitQueue // callers of Wait, while it runs, and Selects
+	queue sched.WaitQueue // callers of Wait, while it runs, and Selects
 	alarm sched.Alarm     // pending while it runs
 }
 
@@ -81,7 +81,7 @@ func (t *Timer) Stop() bool {
 	c := sched.Visit()
 	t.mu.Lock()
 	active := t.takeBack()
-	w := t.q.PopAll()
+	w := t.queue.PopAll()
 	t.mu.Unlock()
 	c.WakeAll(w)
 	c.Leave()
@@ -136,7 +136,7 @@ func (t *Timer) takeBack() bool {
 // expire gives the expiry to the first waiter, if there is one, and returns all waiters, for the caller to wake. Under
 // mu.
 func (t *Timer) expire() *sched.Waiter {
-	w := calls.PopAllGiveFirst(&t.q)
+	w := calls.PopAllGiveFirst(&t.queue)
 	if t.state = idle; w == nil {
 		t.state = expired
 	}
@@ -163,7 +163,7 @@ func (r *timerRinger) end(round uint32, over bool) {
 			return t.expire()
 		}
 		t.state = idle
-		return t.q.PopAll()
+		return t.queue.PopAll()
 	})
 }
 
@@ -208,9 +208,9 @@ func (t *Timer) wait(lim *sched.Limit) (took bool, err error) {
 		return took, nil
 	}
 	if c.As(sched.InTimer); lim == nil {
-		return c.Wait(&t.q, &t.mu), nil
+		return c.Wait(&t.queue, &t.mu), nil
 	}
-	return c.WaitUntil(&t.q, &t.mu, *lim)
+	return c.WaitUntil(&t.queue, &t.mu, *lim)
 }
 
 const waitForFunc = "marcel: wait for a Timer made by AfterFunc"
@@ -247,10 +247,10 @@ func (e *timerCase) Try() bool { return (*Timer)(e).TryWait() }
 
 func (e *timerCase) Enlist(w *sched.Waiter) bool {
 	calls.Given(w) // forget what the last use of w has left
-	return enlist(&e.q, &e.mu, w, func() bool { return e.state != expired })
+	return enlist(&e.queue, &e.mu, w, func() bool { return e.state != expired })
 }
 
-func (e *timerCase) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
+func (e *timerCase) Withdraw(w *sched.Waiter)   { withdraw(&e.queue, &e.mu, w) }
 func (e *timerCase) Taken(w *sched.Waiter) bool { return calls.Given(w) }
 
 // SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is met whatever becomes of the wall

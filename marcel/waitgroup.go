@@ -44,14 +44,14 @@ func (g *WaitGroup) Go(f func()) Thread {
 // waitGroupBody is what a thread of WaitGroup.Go runs.
 type waitGroupBody struct {
 	sched.Wrapper
-	g *WaitGroup
-	f func()
+	group *WaitGroup
+	fn    func()
 }
 
 // Run implements Body.
 func (c *waitGroupBody) Run() {
-	defer c.g.ended()
-	c.f()
+	defer c.group.ended()
+	c.fn()
 }
 
 // ended is deferred by the threads that g counts. It is Done, but leaves the counter as it is while the thread panics.

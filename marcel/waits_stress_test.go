@@ -14,14 +14,14 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The ways in which a waiter of TestWaitersOfAllKinds waits. Its wait ends in success with those that have no bound, and with those
-// that are cancelled, unless the cancel is first.
+// The ways in which a waiter of TestWaitersOfAllKinds waits. Its wait ends in success with those that have no bound,
+// and with those that are canceled, unless the cancel is first.
 const (
 	plainly = iota
 	withTimeout
 	withContext
 	inSelect
-	cancelled // a thread; a goroutine waits plainly
+	canceled // a thread; a goroutine waits plainly
 	waysToWait
 )
 
@@ -92,7 +92,7 @@ func (wr *waitRound) wait(thing, way int, d time.Duration) {
 		}
 	case aSignal:
 		wr.guard.Lock()
-		defer wr.guard.Unlock() // also if it is cancelled
+		defer wr.guard.Unlock() // also if it is canceled
 		wr.enrolled++
 		ok = take(way, d, wr.cond.Wait, wr.cond.WaitTimeout, wr.cond.WaitContext, wr.cond.Case())
 	case aMessage:
@@ -128,7 +128,7 @@ func (wr *waitRound) begin(s *sched.Scheduler, thing, way int) {
 	wr.left.Add(1)
 	wr.all.Add(1)
 	onGoroutine := wr.r.IntN(3) == 0
-	if onGoroutine && way == cancelled || thing == aLock && way == cancelled {
+	if onGoroutine && way == canceled || thing == aLock && way == canceled {
 		way = plainly
 	}
 	if way == plainly {
@@ -144,12 +144,13 @@ func (wr *waitRound) begin(s *sched.Scheduler, thing, way int) {
 		return
 	}
 	h := s.Spawn(marcel.Attr{}, do)
-	if way == cancelled {
+	if way == canceled {
 		wr.cancelThread = append(wr.cancelThread, h)
 	}
 }
 
-// give gives what the waiters want, and cancels, in random order, one half from a thread and the other from a goroutine.
+// give gives what the waiters want, and cancels, in random order, one half from a thread and the other from a
+// goroutine.
 func (wr *waitRound) give(s *sched.Scheduler) {
 	var deeds []func()
 	for range wr.wanted[aUnit] {
@@ -225,8 +226,8 @@ func (wr *waitRound) account() {
 	}
 }
 
-// Waiters of all kinds, threads and goroutines, stand in the same queues, with tiny limits, and are given just what they want: nothing
-// is lost, so that each wait without a bound ends; nothing comes twice; no wait ends for nothing.
+// Waiters of all kinds, threads and goroutines, stand in the same queues, with tiny limits, and are given just what
+// they want: nothing is lost, so that each wait without a bound ends; nothing comes twice; no wait ends for nothing.
 func TestWaitersOfAllKinds(t *testing.T) {
 	collect(t)
 	for _, vps := range []int{1, 2} {

@@ -127,7 +127,7 @@ func (x *domainAccess) serialize(gates iter.Seq[*Gate]) {
 }
 
 // admit lets the caller, a goroutine of the session, use a private domain while it runs a function of the owner, such
-// as Op.Done, which may start requests. leave ends that.
+// as Operation.Done, which may start requests. leave ends that.
 func (x *domainAccess) admit() (leave func()) {
 	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return func() {}

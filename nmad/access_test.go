@@ -39,10 +39,10 @@ func TestOwner(t *testing.T) {
 			"Send": func() error { return g.Send(1, nil) }, "Recv": func() error { _, err := g.Recv(1, nil); return err },
 			"Isend": func() error { return g.Isend(1, nil).Wait() }, "Irecv": func() error { return g.Irecv(1, nil).Wait() },
 			"IsendInto": func() error { return g.IsendInto(used, 1, nil) }, "IrecvInto": func() error { return g.IrecvInto(used, 1, nil) },
-			"Post, send": func() error { return g.Post(used, &Op{}) }, "Post, recv": func() error { return g.Post(used, &Op{Kind: OpRecv}) },
-			"Start": func() error { return g.Start(&Op{Sync: true}).Wait() }, "Probe": func() error { _, err := g.Probe(t.Context(), Match{}); return err },
+			"Post, send": func() error { return g.Post(used, &Operation{}) }, "Post, recv": func() error { return g.Post(used, &Operation{Kind: KindRecv}) },
+			"Start": func() error { return g.Start(&Operation{Sync: true}).Wait() }, "Probe": func() error { _, err := g.Probe(t.Context(), Match{}); return err },
 			"from any":    func() error { return d.Irecv(Match{}, nil).Wait() },
-			"Post, any":   func() error { return d.Post(AnySource, used, &Op{Kind: OpRecv}) },
+			"Post, any":   func() error { return d.Post(AnySource, used, &Operation{Kind: KindRecv}) },
 			"Probe, any":  func() error { _, err := d.Probe(t.Context(), Match{}); return err },
 			"Wait":        r.Wait,
 			"Test":        func() error { _, err := r.Test(); return err },
@@ -56,7 +56,7 @@ func TestOwner(t *testing.T) {
 			}
 		}
 		if r.Cancel() {
-			t.Error("a receive was cancelled")
+			t.Error("a receive was canceled")
 		}
 		if _, ok := g.Iprobe(Match{}); ok || g.Claim(Match{}) != nil || d.Claim(Match{}) != nil {
 			t.Error("a message was found")
@@ -146,8 +146,8 @@ func TestCloseBesideOwner(t *testing.T) {
 	}
 }
 
-// TestPrivateThreads: goroutines and threads, each with a domain of its own, exchange messages of all sizes with those of
-// another process, which have theirs; the domains are of all kinds.
+// TestPrivateThreads: goroutines and threads, each with a domain of its own, exchange messages of all sizes with those
+// of another process, which have theirs; the domains are of all kinds.
 func TestPrivateThreads(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)

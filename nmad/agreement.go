@@ -24,7 +24,7 @@ const maxNotes = 64
 //	idle --- post ---> running --- the queue is empty ---> idle
 //	any state --- stop ---> stopped: calls end with ErrClosed, and the queue is dropped
 type agreements struct {
-	s *Session
+	session *Session
 
 	mu          lock.Spin // inside the locks of gates; everything up to stopped is under it
 	queue       []func()
@@ -58,14 +58,14 @@ type agreementCall struct {
 
 func newAgreements(s *Session, rank, size int) *agreements {
 	ag := &agreements{
-		s: s, queuedNotes: make([]int, size), calls: map[*agreementCall]struct{}{},
+		session: s, queuedNotes: make([]int, size), calls: map[*agreementCall]struct{}{},
 		groups: map[uint16]*groupAgreements{0: {participant: consensus.New(rank, size, nil)}}, pending: map[uint16]*pendingNotes{},
 	}
 	ag.failed.Store(new([]int))
 	return ag
 }
 
-func (ag *agreements) size() int { return ag.s.cfg.Size }
+func (ag *agreements) size() int { return ag.session.cfg.Size }
 
 // group returns the agreements of the group of a context of domain 0, and makes them if there are none; nil if that
 // context is not open. Number 0 stands for the job.
@@ -73,11 +73,11 @@ func (ag *agreements) group(number uint16) *groupAgreements {
 	if gr := ag.groups[number]; gr != nil {
 		return gr
 	}
-	c := ag.s.jobDomain().context(number)
+	c := ag.session.jobDomain().context(number)
 	if c == nil {
 		return nil
 	}
-	gr := &groupAgreements{context: number, participant: consensus.New(ag.s.cfg.Rank, ag.size(), c.any.Group().Has)}
+	gr := &groupAgreements{context: number, participant: consensus.New(ag.session.cfg.Rank, ag.size(), c.anyList.Group().Has)}
 	for _, rank := range ag.groups[0].participant.Failed() {
 		gr.participant.Lost(rank)
 	}
@@ -152,8 +152,8 @@ func (ag *agreements) revoke(x *Context) {
 		return
 	}
 	for rank := range ag.size() {
-		if rank != ag.s.cfg.Rank && x.any.Group().Has(rank) {
-			h := ag.s.job.gateOf(rank).lock()
+		if rank != ag.session.cfg.Rank && x.anyList.Group().Has(rank) {
+			h := ag.session.job.gateOf(rank).lock()
 			ag.send(h, &consensus.Note{Kind: consensus.Revoke, Context: x.number, By: consensus.NoLeader})
 			h.unlock()
 		}
@@ -168,7 +168,7 @@ func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 		ag.conclude(gr, a)
 		return
 	}
-	g := ag.s.job.gateOf(a.Rank)
+	g := ag.session.job.gateOf(a.Rank)
 	h := g.lock()
 	defer h.unlock()
 	switch a.What {
@@ -177,10 +177,10 @@ func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 	case consensus.Exclude:
 		if h.endErr == nil {
 			ag.send(h, &a.Note)
-			ag.s.job.work.Go(g.exclude)
+			ag.session.job.work.Go(g.exclude)
 		}
 	case consensus.Watch:
-		if ag.s.relayLost.Load() {
+		if ag.session.relayLost.Load() {
 			h.wantLinks()
 		}
 	case consensus.Blame:
@@ -199,7 +199,7 @@ func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 			ag.endCall(x, nil)
 			break
 		}
-		ag.endCall(x, fmt.Errorf("nmad: rank %d: %w", ag.s.cfg.Rank, ErrExcluded))
+		ag.endCall(x, fmt.Errorf("nmad: rank %d: %w", ag.session.cfg.Rank, ErrExcluded))
 	}
 	if len(gr.calls) > 0 {
 		gr.participant.Join(gr.calls[0].value, gr.calls[0].kind)
@@ -209,7 +209,7 @@ func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 // send sends a note through a gate, now or when there is room. It ends the gate if maxNotes notes wait.
 func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
 	if !h.flow.Note(n.Encode(), maxNotes) {
-		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", maxNotes))
+		h.fail(violation(h.gate.rank, "it leaves %d notes of agreements unread", maxNotes))
 		return
 	}
 	h.sendIfDue() // makes links if the gate has none
@@ -226,7 +226,7 @@ func (ag *agreements) hear(h *lockedGate) error {
 	if !ok {
 		return errors.New("a note of an agreement that makes no sense")
 	}
-	rank := h.g.rank
+	rank := h.gate.rank
 	ag.mu.Lock()
 	ag.queuedNotes[rank]++
 	many := ag.stopped == nil && ag.queuedNotes[rank] > maxNotes
@@ -244,7 +244,7 @@ func (ag *agreements) take(rank int, n consensus.Note) {
 		return
 	}
 	if n.Kind == consensus.Revoke {
-		ag.revoke(ag.s.jobDomain().context(n.Context))
+		ag.revoke(ag.session.jobDomain().context(n.Context))
 	} else if gr := ag.group(n.Context); gr != nil { // else the context was closed here, and its agreements are over
 		gr.participant.Hear(rank, n)
 	}
@@ -252,7 +252,7 @@ func (ag *agreements) take(rank int, n consensus.Note) {
 
 // startCall starts a call of Agree or Shrink in the group of a context, nil for the job. The call ends by its request.
 func (ag *agreements) startCall(x *agreementCall, c *Context) {
-	x.done.startLink(ag.s.job.ownGate()).unlock()
+	x.done.startLink(ag.session.job.ownGate()).unlock()
 	ag.mu.Lock()
 	ag.calls[x] = struct{}{}
 	ag.mu.Unlock()
@@ -278,7 +278,7 @@ func (ag *agreements) endCall(x *agreementCall, err error) {
 	delete(ag.calls, x)
 	ag.mu.Unlock()
 	if open {
-		h := ag.s.job.ownGate().enter()
+		h := ag.session.job.ownGate().enter()
 		h.flow.Finish(&x.done.core, err)
 		h.unlock()
 	}
@@ -319,7 +319,7 @@ type pendingNotes struct {
 // keepPending keeps a note for a context that was never opened here, and returns true. For any other context it returns
 // false.
 func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
-	d := ag.s.jobDomain()
+	d := ag.session.jobDomain()
 	if n.Context == 0 || !d.neverOpened(n.Context) {
 		return false
 	}
@@ -351,7 +351,7 @@ func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
 // takePending handles the notes that have come for a context before it was opened.
 func (ag *agreements) takePending(of uint16) {
 	e := ag.pending[of]
-	x := ag.s.jobDomain().context(of)
+	x := ag.session.jobDomain().context(of)
 	if e == nil {
 		return
 	}
@@ -361,7 +361,7 @@ func (ag *agreements) takePending(of uint16) {
 		return // the context was closed again
 	}
 	for rank := range ag.size() {
-		if n, ok := e.states[rank]; ok && x.any.Group().Has(rank) {
+		if n, ok := e.states[rank]; ok && x.anyList.Group().Has(rank) {
 			if gr := ag.group(of); gr != nil { // else the context was closed just now
 				gr.participant.Hear(rank, n)
 			}

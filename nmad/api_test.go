@@ -37,16 +37,16 @@ func TestParts(t *testing.T) {
 						msg, buf := pattern(size, 1), make([]byte, room)
 						var s, r *Request
 						if recvFirst {
-							r = p.gates[1].Start(&Op{Kind: OpRecv, Match: Tag(9), Parts: inParts(buf, in...)})
+							r = p.gates[1].Start(&Operation{Kind: KindRecv, Match: Tag(9), Parts: inParts(buf, in...)})
 						}
 						if i == 0 {
 							s = p.gates[0].Isend(9, msg)
 						} else {
-							s = p.gates[0].Start(&Op{Match: Tag(9), Parts: inParts(msg, out...)})
+							s = p.gates[0].Start(&Operation{Match: Tag(9), Parts: inParts(msg, out...)})
 						}
 						p.settle()
 						if !recvFirst {
-							r = p.gates[1].Start(&Op{Kind: OpRecv, Match: Tag(9), Parts: inParts(buf, in...)})
+							r = p.gates[1].Start(&Operation{Kind: KindRecv, Match: Tag(9), Parts: inParts(buf, in...)})
 						}
 						p.settle()
 						var want error
@@ -75,11 +75,11 @@ func TestPartsToOurselves(t *testing.T) {
 				msg, buf := pattern(size, 1), make([]byte, room)
 				var s, r *Request
 				if recvFirst {
-					r = g.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
+					r = g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
 				}
-				s = g.Start(&Op{Match: Tag(1), Parts: inParts(msg, 3, 50)})
+				s = g.Start(&Operation{Match: Tag(1), Parts: inParts(msg, 3, 50)})
 				if !recvFirst {
-					r = g.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
+					r = g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
 				}
 				mustDone(t, s, nil)
 				over, err := r.Test()
@@ -98,7 +98,7 @@ func TestSynchronous(t *testing.T) {
 		own := newOwnGate(0, p.engines[0], wide)
 		for name, side := range map[string][2]*Gate{"peer": {p.gates[0], p.gates[1]}, "own rank": {own, own}} {
 			msg, buf := pattern(size, 1), make([]byte, size)
-			s := side[0].Start(&Op{Match: Tag(4), Buf: msg, Sync: true})
+			s := side[0].Start(&Operation{Match: Tag(4), Buf: msg, Sync: true})
 			p.settle()
 			if over, _ := s.Test(); over {
 				t.Fatalf("%s: a synchronous send of %d bytes is done without a receive", name, size)
@@ -121,7 +121,7 @@ func TestCancel(t *testing.T) {
 		for name, post := range map[string]func(*Gate, []byte) *Request{
 			"exact": func(g *Gate, b []byte) *Request { return g.Irecv(5, b) },
 			"masked": func(g *Gate, b []byte) *Request {
-				return g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 5, Mask: 7}, Buf: b})
+				return g.Start(&Operation{Kind: KindRecv, Match: Match{Tag: 5, Mask: 7}, Buf: b})
 			},
 		} {
 			p := newPair(simnet.Options{}, wide)
@@ -129,18 +129,18 @@ func TestCancel(t *testing.T) {
 			untouched, buf := make([]byte, size), make([]byte, size)
 			first, second := post(p.gates[1], untouched), post(p.gates[1], buf)
 			if !first.Cancel() {
-				t.Fatalf("%s: a posted receive cannot be cancelled", name)
+				t.Fatalf("%s: a posted receive cannot be canceled", name)
 			}
 			mustDone(t, first, ErrCanceled)
 			if first.Cancel() {
-				t.Errorf("%s: cancelled twice", name)
+				t.Errorf("%s: canceled twice", name)
 			}
 			s := p.gates[0].Isend(5, msg)
 			p.settle()
 			mustDone(t, s, nil)
 			mustDone(t, second, nil)
 			if second.Cancel() || s.Cancel() {
-				t.Errorf("%s: a request that is done was cancelled", name)
+				t.Errorf("%s: a request that is done was canceled", name)
 			}
 			if !bytes.Equal(buf, msg) || !bytes.Equal(untouched, make([]byte, size)) || first.Len() != 0 {
 				t.Errorf("%s: the message of %d bytes went where it should not", name, size)
@@ -155,7 +155,7 @@ func TestCancel(t *testing.T) {
 	p.gates[0].Isend(1, make([]byte, 1000))
 	p.gates[1].poll()
 	if pulling.Cancel() {
-		t.Error("a receive whose message is on its way was cancelled")
+		t.Error("a receive whose message is on its way was canceled")
 	}
 	p.settle()
 	mustDone(t, pulling, nil)
@@ -170,7 +170,7 @@ func TestCancelRace(t *testing.T) {
 		if testing.Short() {
 			rounds = 60
 		}
-		var cancelled, received int
+		var canceled, received int
 		for i := range rounds {
 			size := []int{8, 5000}[i%2]
 			msg, buf, rest := pattern(size, uint64(i)), make([]byte, size), make([]byte, size)
@@ -186,25 +186,25 @@ func TestCancelRace(t *testing.T) {
 				j.sessions[1].Gate(0).poll()
 			}
 			if r.Cancel() {
-				cancelled++
+				canceled++
 				mustDone(t, r, ErrCanceled)
 				if _, err := j.sessions[1].Gate(0).Recv(1, rest); err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(buf, make([]byte, size)) || !bytes.Equal(rest, msg) {
-					t.Fatalf("round %d: a cancelled receive was written to, or its message is lost", i)
+					t.Fatalf("round %d: a canceled receive was written to, or its message is lost", i)
 				}
 			} else {
 				received++
 				if err := r.Wait(); err != nil || !bytes.Equal(buf, msg) {
-					t.Fatalf("round %d: not cancelled, and %v", i, err)
+					t.Fatalf("round %d: not canceled, and %v", i, err)
 				}
 			}
 			if err := <-sent; err != nil {
 				t.Fatal(err)
 			}
 		}
-		t.Logf("%d cancelled, %d received", cancelled, received)
+		t.Logf("%d canceled, %d received", canceled, received)
 		j.close()
 	})
 }
@@ -252,7 +252,7 @@ func TestProbeAndClaim(t *testing.T) {
 			if n, err := m.Recv(buf); err != nil || n != size || !bytes.Equal(buf, msg) {
 				t.Errorf("claimed message: %d bytes, %v", n, err)
 			}
-			if _, err := m.Recv(buf); !errors.Is(err, ErrIdle) {
+			if _, err := m.Recv(buf); !errors.Is(err, ErrNotStarted) {
 				t.Errorf("received twice: %v", err)
 			}
 			if err := <-sent; err != nil {
@@ -291,7 +291,9 @@ func TestOldestReceiveWins(t *testing.T) {
 	s := p.session(1)
 	kinds := []func(buf []byte) *Request{
 		func(b []byte) *Request { return g.Irecv(6, b) },
-		func(b []byte) *Request { return g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 2, Mask: 2}, Buf: b}) },
+		func(b []byte) *Request {
+			return g.Start(&Operation{Kind: KindRecv, Match: Match{Tag: 2, Mask: 2}, Buf: b})
+		},
 		func(b []byte) *Request { return s.Irecv(Match{}, b) },
 		func(b []byte) *Request { return s.Irecv(Tag(6), b) },
 	}
@@ -467,7 +469,7 @@ func TestWaitSets(t *testing.T) {
 		if err := WaitAll(context.Background(), rs...); !errors.Is(err, ErrTruncated) {
 			t.Errorf("WaitAll: %v, want that one was truncated", err)
 		}
-		if i, err := WaitAny(t.Context(), nil, nil); i != -1 || !errors.Is(err, ErrIdle) {
+		if i, err := WaitAny(t.Context(), nil, nil); i != -1 || !errors.Is(err, ErrNotStarted) {
 			t.Errorf("WaitAny of nothing: %d, %v", i, err)
 		}
 		j.close()
@@ -531,7 +533,7 @@ func TestDoneIsGone(t *testing.T) {
 			for {
 				r := zero.Isend(uint64(size), pattern(size, uint64(len(under))))
 				under = append(under, r)
-				if !r.ended() {
+				if !r.done() {
 					break
 				}
 			}

@@ -67,9 +67,9 @@ type bufferPool struct {
 }
 
 // Alloc returns memory for a message of size bytes to the process of this gate. Its contents are arbitrary. Over shared
-// memory a message in it need not be copied: a receive that takes loans (Op.Loan) reads it where it lies. Over other
-// networks, and to any other receive, it is sent as from any other memory, so a program need not know which network it
-// uses.
+// memory a message in it need not be copied: a receive that takes loans (Operation.Loan) reads it where it lies. Over
+// other networks, and to any other receive, it is sent as from any other memory, so a program need not know which
+// network it uses.
 //
 // All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB. If there is no room left, or
 // only in pieces that are too short, Alloc fails with ErrNoRoom at once. The first call makes the memory, which takes
@@ -113,7 +113,7 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	x := pool.spareBlocks.Get()
 	x.pool, x.firstPage, x.pages, x.held = pool, at, n, true
 	pool.inUse++
-	x.loanBody = newWhere(pool.memory.Card(), at*pageBytes)
+	x.loanBody = newWhere(pool.memory.Handle(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
 }
 
@@ -210,7 +210,7 @@ func (pool *bufferPool) unlock() {
 }
 
 // startSend marks the buffer as used by a send over g. It fails if the buffer cannot be sent.
-func (b Buffer) startSend(g *Gate, op *Op) error {
+func (b Buffer) startSend(g *Gate, op *Operation) error {
 	if op.Buf != nil || op.Parts != nil || op.Data != nil {
 		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
 	}
@@ -267,7 +267,7 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 
 // endLoans makes Alloc fail with why.
 func (h *lockedGate) endLoans(why error) {
-	if p := h.g.buffers.Load(); p != nil {
+	if p := h.gate.buffers.Load(); p != nil {
 		p.end(why)
 	}
 }

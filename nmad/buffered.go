@@ -15,11 +15,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// Attach gives the domain memory for sends with Op.Buffered: such a send copies its message there, and is done at once,
-// whether or not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory
-// for all messages together is always enough; in less memory the gaps between messages may be too short for the next
-// one. The memory belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It
-// does not block.
+// Attach gives the domain memory for sends with Operation.Buffered: such a send copies its message there, and is done
+// at once, whether or not a receive is posted. A message takes as many bytes as it has, in one piece, until it was
+// sent. Memory for all messages together is always enough; in less memory the gaps between messages may be too short
+// for the next one. The memory belongs to the domain until Detach. Attach fails with ErrConfig while other memory is
+// attached. It does not block.
 func (d *Domain) Attach(memory []byte) error {
 	if err := d.accessError(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("nmad: detach a buffer: %w: none is attached to domain %d", ErrBuffer, d.number)
 	}
 	for k := a.oldest(); k != nil; k = a.oldest() {
-		if err := k.r.WaitContext(ctx); !k.r.doneOrIdle() {
+		if err := k.request.WaitContext(ctx); !k.request.doneOrNotStarted() {
 			a.detaching.Store(false)
 			return nil, err
 		}
@@ -70,8 +70,8 @@ type attached struct {
 type attachedMessage struct {
 	at, size int         // its place
 	begun    atomic.Bool // r was started
-	r        Request
-	op       Op
+	request  Request
+	op       Operation
 }
 
 func newAttached(memory []byte) *attached {
@@ -98,12 +98,12 @@ func (mem *attached) reclaim(all bool) {
 // free frees the place of a message if it has ended, and reports whether it has; then the caller removes it from used.
 // The caller holds mu.
 func (mem *attached) free(k *attachedMessage) bool {
-	if !k.begun.Load() || !k.r.ended() {
+	if !k.begun.Load() || !k.request.done() {
 		return false
 	}
-	if err := k.r.core.Err(); err != nil && mem.lateError == nil {
+	if err := k.request.core.Err(); err != nil && mem.lateError == nil {
 		mem.lateError = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w",
-			k.r.gate.rank, k.op.Tag, err)
+			k.request.gate.rank, k.op.Tag, err)
 	}
 	mem.putBack(k)
 	return true
@@ -114,7 +114,7 @@ func (mem *attached) putBack(k *attachedMessage) {
 	if k.size > 0 {
 		mem.room.Give(k.at, k.size)
 	}
-	k.op = Op{}
+	k.op = Operation{}
 	mem.spares.Put(k)
 }
 
@@ -174,8 +174,8 @@ func (mem *attached) takeLate() error {
 	return err
 }
 
-// sendBuffered is Post of a send with Op.Buffered: it starts the send of a copy, and ends the caller's request.
-func (g *Gate) sendBuffered(r *Request, op *Op) error {
+// sendBuffered is Post of a send with Operation.Buffered: it starts the send of a copy, and ends the caller's request.
+func (g *Gate) sendBuffered(r *Request, op *Operation) error {
 	a := g.domain.attached.Load()
 	if a == nil || a.detaching.Load() {
 		return g.noBuffer(op.Tag)
@@ -206,9 +206,9 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 		a.drop(k)
 		return err
 	}
-	k.op = Op{Match: op.Match, Buf: a.memory[k.at : k.at+size : k.at+size], Priority: op.Priority}
-	k.r.prepareSend(g, &k.op)
-	g.submit(&k.r)
+	k.op = Operation{Match: op.Match, Buf: a.memory[k.at : k.at+size : k.at+size], Priority: op.Priority}
+	k.request.prepareSend(g, &k.op)
+	g.submit(&k.request)
 	k.begun.Store(true)
 	r.endAtOnce(g, op.Tag, size)
 	return nil
@@ -221,7 +221,7 @@ func (g *Gate) noBuffer(tag uint64) error {
 }
 
 // size returns the length of the message of a send, in bytes.
-func (op *Op) size() int {
+func (op *Operation) size() int {
 	switch {
 	case op.Data != nil:
 		return op.Data.Size()
@@ -232,7 +232,7 @@ func (op *Op) size() int {
 }
 
 // copyTo copies the message of a send. It fails with ErrData if the message has fewer bytes than its size.
-func (op *Op) copyTo(to []byte) error {
+func (op *Operation) copyTo(to []byte) error {
 	n := 0
 	switch {
 	case op.Data != nil:

@@ -16,7 +16,7 @@ import (
 func bufferedSend(g *Gate, tag uint64, msg []byte) error {
 	var r Request
 	own := append([]byte{}, msg...)
-	if err := g.Post(&r, &Op{Match: Match{Tag: tag}, Buf: own, Buffered: true}); err != nil {
+	if err := g.Post(&r, &Operation{Match: Match{Tag: tag}, Buf: own, Buffered: true}); err != nil {
 		return err
 	}
 	clear(own)
@@ -46,7 +46,7 @@ func TestBuffered(t *testing.T) {
 			if err := from.Attach(memory); err != nil {
 				t.Fatal(err)
 			}
-			if err := from.Gate(2).Post(&Request{}, &Op{Buffered: true}); !errors.Is(err, ErrRank) {
+			if err := from.Gate(2).Post(&Request{}, &Operation{Buffered: true}); !errors.Is(err, ErrRank) {
 				t.Errorf("to a rank that does not exist: %v", err)
 			}
 			if err := from.Attach(nil); !errors.Is(err, ErrConfig) {
@@ -99,8 +99,8 @@ func TestBuffered(t *testing.T) {
 	})
 }
 
-// TestBufferedFull: without room a buffered send fails and sends nothing, and its request is the caller's; once messages
-// have left there is room again. Detach waits for those that are left, as long as it may.
+// TestBufferedFull: without room a buffered send fails and sends nothing, and its request is the caller's; once
+// messages have left there is room again. Detach waits for those that are left, as long as it may.
 func TestBufferedFull(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -116,24 +116,24 @@ func TestBufferedFull(t *testing.T) {
 			}
 		}
 		var r Request
-		if err := s.Gate(1).Post(&r, &Op{Match: Match{Tag: 3}, Buf: msg, Buffered: true}); !errors.Is(err, ErrBuffer) {
+		if err := s.Gate(1).Post(&r, &Operation{Match: Match{Tag: 3}, Buf: msg, Buffered: true}); !errors.Is(err, ErrBuffer) {
 			t.Errorf("without room: %v", err)
 		}
-		if _, err := r.Test(); !errors.Is(err, ErrIdle) {
+		if _, err := r.Test(); !errors.Is(err, ErrNotStarted) {
 			t.Errorf("a send that was refused has started its request: %v", err)
 		}
-		for what, op := range map[string]*Op{
+		for what, op := range map[string]*Operation{
 			"shorter than it says": {Data: &listed{[][]byte{{1}}, 2}, Buffered: true},
 			"synchronous":          {Sync: true, Buffered: true},
 			"with a function":      {Done: func(*Request) {}, Buffered: true},
-			"a receive":            {Kind: OpRecv, Buffered: true},
+			"a receive":            {Kind: KindRecv, Buffered: true},
 		} {
 			if err := s.Gate(1).Post(&r, op); !errors.Is(err, ErrConfig) && !errors.Is(err, ErrData) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
 		busy := s.Gate(1).Irecv(99, nil)
-		if err := s.Gate(1).Post(busy, &Op{Buffered: true}); !errors.Is(err, ErrActive) {
+		if err := s.Gate(1).Post(busy, &Operation{Buffered: true}); !errors.Is(err, ErrActive) {
 			t.Errorf("with a request that is under way: %v", err)
 		}
 		busy.Cancel()
@@ -154,7 +154,7 @@ func TestBufferedFull(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		parts := &Op{Match: Match{Tag: 3}, Parts: [][]byte{msg[:7], nil, msg[7:100]}, Buffered: true}
+		parts := &Operation{Match: Match{Tag: 3}, Parts: [][]byte{msg[:7], nil, msg[7:100]}, Buffered: true}
 		if err := s.Gate(1).Post(&r, parts); err != nil {
 			t.Error(err)
 		}
@@ -170,8 +170,8 @@ func TestBufferedFull(t *testing.T) {
 	})
 }
 
-// TestBufferedLate: of a message that was given up the next buffered send of the domain tells, once, or Detach, also after
-// Close.
+// TestBufferedLate: of a message that was given up the next buffered send of the domain tells, once, or Detach, also
+// after Close.
 func TestBufferedLate(t *testing.T) {
 	j := newJob(t, 3, nil, func(c *Config) { c.Driver, c.Linger = "tcp", 50*time.Millisecond })
 	s := j.sessions[0]
@@ -206,7 +206,8 @@ func TestBufferedLate(t *testing.T) {
 	}
 }
 
-// TestBufferedDetaching: a sender that has found memory attached gets no place in it once a thread detaches it, nor after that: the memory is the program's again.
+// TestBufferedDetaching: a sender that has found memory attached gets no place in it once a thread detaches it, nor
+// after that: the memory is the program's again.
 func TestBufferedDetaching(t *testing.T) {
 	a := newAttached(make([]byte, 100))
 	k := a.take(10)
@@ -222,8 +223,8 @@ func TestBufferedDetaching(t *testing.T) {
 	}
 }
 
-// TestBufferedPlaces: places never overlap and lie within the memory, whatever the order in which messages end, and all of
-// it is free again in the end.
+// TestBufferedPlaces: places never overlap and lie within the memory, whatever the order in which messages end, and all
+// of it is free again in the end.
 func TestBufferedPlaces(t *testing.T) {
 	for range effort.Of(200) {
 		a := newAttached(make([]byte, 1+rand.IntN(500)))

@@ -18,10 +18,11 @@ type upcalls struct {
 	running bool // a thread runs the calls, and will see those that are added
 }
 
-// upcall is one call: of a function of the request (Op.Done or Op.Choose), or, if r is nil, of the monitors.
+// upcall is one call: of a function of the request (Operation.Done or Operation.Choose), or, if request is nil, of the
+// monitors.
 type upcall struct {
-	r     *Request
-	event Event
+	request *Request
+	event   Event
 }
 
 // push adds a call.
@@ -64,13 +65,13 @@ func (g *Gate) callUser() {
 	defer mark.leave()
 	for ; ok; c, ok = g.upcalls.pop(true) {
 		flow.CallUser(func() {
-			switch r := c.r; {
+			switch r := c.request; {
 			case r == nil:
 				g.monitors.tell(c.event)
 			case r.core.Stage == flow.Choosing:
 				g.choose(r)
 			default:
-				f := r.rareOrNil().onDone
+				f := r.extrasOrNil().onDone
 				r.completion.Signal(bitDone | bitReusable)
 				f(r)
 			}
@@ -78,18 +79,18 @@ func (g *Gate) callUser() {
 	}
 }
 
-// choose calls the Op.Choose of a receive whose message has come, and goes on with the receive.
+// choose calls the Operation.Choose of a receive whose message has come, and goes on with the receive.
 func (g *Gate) choose(r *Request) {
 	tag, size := r.core.HeldMessage()
-	r.core.Data.Set(r.rareOrNil().chooser(Envelope{g.rank, tag, size}))
-	r.core.Op = flow.OpResume
+	r.core.Data.Set(r.extrasOrNil().chooser(Envelope{g.rank, tag, size}))
+	r.core.Kind = flow.RequestResume
 	g.submit(r)
 }
 
-// InCallback reports whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a
-// monitor. There a thread must not wait: what it waits for may need the gate whose other calls wait for this one. A
-// wait of this package that would have to sleep there fails with pioman.ErrInHandler. If very many threads run
-// callbacks at once, InCallback may overlook one of them. It takes some nanoseconds.
+// InCallback reports whether the caller runs inside a function that this package calls: Operation.Done,
+// Operation.Choose, or a monitor. There a thread must not wait: what it waits for may need the gate whose other calls
+// wait for this one. A wait of this package that would have to sleep there fails with pioman.ErrInHandler. If very many
+// threads run callbacks at once, InCallback may overlook one of them. It takes some nanoseconds.
 func InCallback() bool { return callers.has(asm.G()) }
 
 // callers is the set of the threads and goroutines that run callbacks.
@@ -100,8 +101,8 @@ var callers callerSet
 type callerSet [64]caller
 
 type caller struct {
-	// g is 0 if the place is free. A thread takes a free place by a compare-and-swap against other threads, and frees it
-	// by a store.
+	// g is 0 if the place is free. A thread takes a free place by a compare-and-swap against other threads, and frees
+	// it by a store.
 	g atomic.Uintptr
 	_ [56]byte
 }

@@ -24,7 +24,7 @@ func TestQueue(t *testing.T) {
 		for i := range rs {
 			buf := make([]byte, 4000)
 			bufs[&rs[i]] = buf
-			if err := one.Post(&rs[i], &Op{Kind: OpRecv, Match: Tag(uint64(i)), Buf: buf, Queue: q}); err != nil {
+			if err := one.Post(&rs[i], &Operation{Kind: KindRecv, Match: Tag(uint64(i)), Buf: buf, Queue: q}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func TestQueue(t *testing.T) {
 				t.Errorf("request %d is damaged", i)
 			}
 			if count[r.Tag()]++; count[r.Tag()] == 1 {
-				if err := one.Post(r, &Op{Kind: OpRecv, Match: Tag(r.Tag()), Buf: bufs[r], Queue: q}); err != nil {
+				if err := one.Post(r, &Operation{Kind: KindRecv, Match: Tag(r.Tag()), Buf: bufs[r], Queue: q}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -55,7 +55,7 @@ func TestQueue(t *testing.T) {
 		// A request that is done stays its queue's until it was taken out.
 		zero.Send(1, nil)
 		var r Request
-		one.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Queue: q})
+		one.Post(&r, &Operation{Kind: KindRecv, Match: Tag(1), Queue: q})
 		if err := r.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -92,13 +92,13 @@ func TestCallbacks(t *testing.T) {
 					over <- n
 				}
 				if n < rounds {
-					g.Post(&in, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Done: received})
+					g.Post(&in, &Operation{Kind: KindRecv, Match: Tag(1), Buf: buf, Done: received})
 				}
 				if n < rounds || rank == 1 {
 					g.Isend(1, nil)
 				}
 			}
-			g.Post(&in, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Done: received})
+			g.Post(&in, &Operation{Kind: KindRecv, Match: Tag(1), Buf: buf, Done: received})
 			if rank == 0 {
 				g.Isend(1, nil)
 			}
@@ -136,11 +136,11 @@ func TestCallbackDepth(t *testing.T) {
 			t.Fatal("a callback inside a callback")
 		}
 		if count++; count < n {
-			p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Done: again})
+			p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Tag(1), Done: again})
 		}
 		depth--
 	}
-	p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Done: again})
+	p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Tag(1), Done: again})
 	if count != n {
 		t.Errorf("%d callbacks, want %d", count, n)
 	}
@@ -154,7 +154,7 @@ func TestChoose(t *testing.T) {
 			for _, side := range [][2]*Gate{{p.gates[0], p.gates[1]}, {own, own}} {
 				msg := pattern(size, 1)
 				var buf []byte
-				op := Op{Kind: OpRecv, Match: Tag(3), Choose: func(e Envelope) []byte {
+				op := Operation{Kind: KindRecv, Match: Tag(3), Choose: func(e Envelope) []byte {
 					if e.Tag != 3 || e.Source != 0 {
 						t.Errorf("asked for a buffer for %+v", e)
 					}
@@ -231,13 +231,13 @@ func TestCallbacksOfPrivate(t *testing.T) {
 			var r Request
 			var again func(*Request)
 			again = func(*Request) {
-				errs = append(errs, g.Post(&r, &Op{Kind: OpRecv, Match: Tag(7), Done: func(r *Request) { again(r) }}))
+				errs = append(errs, g.Post(&r, &Operation{Kind: KindRecv, Match: Tag(7), Done: func(r *Request) { again(r) }}))
 				if errors.Is(errs[len(errs)-1], ErrOwner) || len(errs) == 4 { // two messages, and two ends
 					ended <- errs
 					again = func(*Request) {}
 				}
 			}
-			if err := g.Post(&r, &Op{Kind: OpRecv, Match: Tag(7), Done: again}); err != nil {
+			if err := g.Post(&r, &Operation{Kind: KindRecv, Match: Tag(7), Done: again}); err != nil {
 				t.Error(err)
 			}
 			close(opened)

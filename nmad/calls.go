@@ -8,8 +8,8 @@ import (
 // moduleCalls has the functions that MPI's library for C needs and no program does.
 type moduleCalls struct{}
 
-// Calls returns the functions by which package nmad/mpi/abi has C code move short messages. Only packages of this
-// module can make the argument.
+// Calls is not for programs: it returns the functions by which package nmad/mpi/abi has C code move short messages.
+// Only packages of this module can make the argument.
 func Calls(ours.Module) moduleCalls { return moduleCalls{} }
 
 // Way fills in w for C code that moves short messages of a context itself, between this process and a rank of its

@@ -6,53 +6,53 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// takeFinished takes what the flow has for the gate: requests that have ended, receives whose owner must choose the
-// buffer, news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread may be a
-// scheduling point, and the holder must not be descheduled with the lock.
+// takeFinished takes what the flow has for the gate: requests that have finished, receives for which the program must
+// choose the buffer, news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread
+// may be a scheduling point, and the holder must not be descheduled with the lock.
 func (h *lockedGate) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
 		case flow.Noticed:
-			h.note(MessageArrived, Envelope{h.g.rank, c.Entry.Tag, c.Size}, nil, nil)
+			h.note(MessageArrived, Envelope{h.gate.rank, c.Entry.Tag, c.Size}, nil, nil)
 		case flow.Choosing:
-			h.g.upcalls.push(upcall{r: requestOf(c)})
+			h.gate.upcalls.push(upcall{request: requestOf(c)})
 			h.upcallsAdded = true
 		default:
-			h.tellEnd(requestOf(c))
+			h.tellDone(requestOf(c))
 		}
 	}
 	if h.flow.SearchDue() {
-		h.g.lookAgain()
+		h.gate.lookAgain()
 	}
 }
 
-// tellEnd makes sure that the owner of a request learns of its end, at once or in unlock. The caller must not access r
+// tellDone makes sure that a waiter learns that a request is done, at once or in unlock. The caller must not access r
 // afterwards.
-func (h *lockedGate) tellEnd(r *Request) {
-	c, rare := &r.core, r.rare()
+func (h *lockedGate) tellDone(r *Request) {
+	c, extras := &r.core, r.extras()
 	h.traceEnd(r)
-	if h.g.monitors.kinds.Load() != 0 {
+	if h.gate.monitors.kinds.Load() != 0 {
 		h.noteEnd(r)
 	}
-	if x := rare.buffer; x != nil {
-		rare.buffer, rare.LoanPlace = nil, nil
+	if x := extras.buffer; x != nil {
+		extras.buffer, extras.LoanPlace = nil, nil
 		x.sendDone()
 	}
-	if rare.Anywhere {
-		h.g.pollEngine.Done() // of startAny
+	if extras.Anywhere {
+		h.gate.pollEngine.RemovePending() // of startAny
 	}
 	switch {
 	case c.Notify == flow.NotifyNone:
-	case rare.onDone != nil:
-		h.g.upcalls.push(upcall{r: r})
+	case extras.onDone != nil:
+		h.gate.upcalls.push(upcall{request: r})
 		h.upcallsAdded = true
-	case c.Notify == flow.NotifyOwner || rare.queue != nil:
-		if c.Wakes {
+	case c.Notify == flow.NotifyGate || extras.queue != nil:
+		if c.WakesThread {
 			h.wokenThreads++
 		}
 		h.toSignal.push(r)
 	default:
-		asm.StoreRelease32(&c.State, flow.Ended)
+		asm.StoreRelease32(&c.State, flow.StateDone)
 	}
 }
 
@@ -71,20 +71,20 @@ func (h *lockedGate) count(counted *bool, pending bool) {
 	case *counted == pending:
 		return
 	case pending:
-		h.g.pollEngine.Need()
+		h.gate.pollEngine.AddPending()
 	default:
-		h.g.pollEngine.Done()
+		h.gate.pollEngine.RemovePending()
 	}
 	*counted = pending
 }
 
 // observe sets the monitors of the gate.
-func (h *lockedGate) observe(w *monitors) { h.g.monitors, h.flow.Watched = w, &w.kinds }
+func (h *lockedGate) observe(w *monitors) { h.gate.monitors, h.flow.Monitored = w, &w.kinds }
 
 // note queues an event for the monitors, if there are any for its kind.
 func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
-	if h.g.monitors.kinds.Load()&uint32(kind) != 0 {
-		h.g.upcalls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
+	if h.gate.monitors.kinds.Load()&uint32(kind) != 0 {
+		h.gate.upcalls.push(upcall{event: Event{Kind: kind, Gate: h.gate, Envelope: e, Request: r, Err: err}})
 		h.upcallsAdded = true
 	}
 }
@@ -92,27 +92,27 @@ func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
 // noteEnd queues the event that r has ended.
 func (h *lockedGate) noteEnd(r *Request) {
 	kind, request := RecvDone, r
-	if r.core.Op == flow.OpSend {
+	if r.core.Kind == flow.RequestSend {
 		kind = SendDone
 	}
 	if r.core.Notify == flow.NotifyNone {
 		request = nil // a blocking call's, which the program does not know
 	}
-	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
+	if r.core.Context != flow.Library && !r.extras().Wild.Probe {
 		h.note(kind, r.Envelope(), request, r.core.Err())
 	}
 }
 
 // traceEnd records a request that has ended, if a trace was being recorded when it began.
 func (h *lockedGate) traceEnd(r *Request) {
-	g, rare := h.g, r.rareOrNil()
-	if rare == nil || rare.began == 0 {
+	g, extras := h.gate, r.extrasOrNil()
+	if extras == nil || extras.began == 0 {
 		return
 	}
 	kind, size := marcel.TraceRecv, r.core.N
-	if r.core.Op == flow.OpSend {
+	if r.core.Kind == flow.RequestSend {
 		kind, size = marcel.TraceSend, r.core.Data.Size
 	}
-	marcel.TraceMessage(kind, g.ownRank, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
-	rare.began = 0
+	marcel.TraceMessage(kind, g.ownRank, g.rank, 0, r.core.Entry.Tag, uint64(size), extras.began)
+	extras.began = 0
 }

@@ -13,12 +13,13 @@ import (
 )
 
 // Context is a name space of tags for messages between some processes of a domain, its group: a receive or a probe in
-// one context never finds a message of another. Match.Context names it, in a receive, a probe or an Op; operations that
-// name none share a context whose group is the job. Domain.OpenContext opens a Context. Safe for concurrent use.
+// one context never finds a message of another. Match.Context names it, in a receive, a probe or an Operation;
+// operations that name none share a context whose group is the job. Domain.OpenContext opens a Context. Safe for
+// concurrent use.
 type Context struct {
-	d      *Domain
-	number uint16
-	any    *match.Any[flow.Request] // its group, and its receives from any source
+	domain  *Domain
+	number  uint16
+	anyList *match.AnyList[flow.Request] // its group, and its receives from any source
 
 	describe atomic.Pointer[func(tag, mask uint64) string] // set by Describe; nil before
 
@@ -47,13 +48,13 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		}
 		group.Add(rank)
 	}
-	switch own := d.s.cfg.Rank; {
-	case number <= int(flow.Plain) || number > contexts.Last:
-		return nil, fmt.Errorf("nmad: context %d: %w: a number from %d to %d", number, ErrConfig, flow.Plain+1, contexts.Last)
+	switch own := d.session.cfg.Rank; {
+	case number <= int(flow.DefaultContext) || number > contexts.Last:
+		return nil, fmt.Errorf("nmad: context %d: %w: a number from %d to %d", number, ErrConfig, flow.DefaultContext+1, contexts.Last)
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}
-	c := &Context{d: d, number: uint16(number), any: d.any.Sibling(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	c := &Context{domain: d, number: uint16(number), anyList: d.anyList.Sibling(group, d.session.cfg.Rank, &marcel.SpinLock{})}
 	if err := d.addContext(c); err != nil {
 		return nil, err
 	}
@@ -63,11 +64,11 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		h.unlock()
 	}
 	if why := d.closing.Load(); why != nil { // Close may have walked over the contexts before this one was added
-		c.any.Close(*why)
+		c.anyList.Close(*why)
 		return nil, *why
 	}
-	if d.number == 0 && d.s.agreements.pendingCount.Load() > 0 { // after addContext
-		d.s.agreements.post(func() { d.s.agreements.takePending(c.number) })
+	if d.number == 0 && d.session.agreements.pendingCount.Load() > 0 { // after addContext
+		d.session.agreements.post(func() { d.session.agreements.takePending(c.number) })
 	}
 	return c, nil
 }
@@ -81,9 +82,9 @@ func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
 	}
-	busy := !c.any.Empty() || c.hasAgreed.Load() || c.dropping.Load()
-	for _, g := range c.d.gates.all {
-		if c.any.Group().Has(g.rank) {
+	busy := !c.anyList.Empty() || c.hasAgreed.Load() || c.dropping.Load()
+	for _, g := range c.domain.gates.all {
+		if c.anyList.Group().Has(g.rank) {
 			h := g.enter()
 			busy = busy || !h.flow.ContextIdle(c.number)
 			h.unlock()
@@ -92,8 +93,8 @@ func (c *Context) Close() error {
 	if busy {
 		return fmt.Errorf("nmad: close context %d: %w: receives, probes or messages wait in it, or its group has agreed", c.number, ErrActive)
 	}
-	c.d.dropContext(c)
-	for _, g := range c.d.gates.all {
+	c.domain.dropContext(c)
+	for _, g := range c.domain.gates.all {
 		h := g.enter()
 		if i := slices.Index(h.contexts, c); i >= 0 {
 			h.contexts = slices.Delete(h.contexts, i, i+1)
@@ -113,7 +114,7 @@ func (c *Context) Describe(f func(tag, mask uint64) string) {
 	}
 }
 
-// Send is Gate.Send to a rank of the group, in this context: the short way, without an Op.
+// Send is Gate.Send to a rank of the group, in this context: the short way, without an Operation.
 func (c *Context) Send(to int, tag uint64, buf []byte) error {
 	g, err := c.gate(to)
 	if err != nil {
@@ -165,13 +166,13 @@ func (c *Context) gate(rank int) (*Gate, error) {
 	if c == nil {
 		return nil, fmt.Errorf("nmad: %w: no context", ErrConfig)
 	}
-	if rank < 0 || rank >= len(c.d.gates) || !c.any.Group().Has(rank) {
+	if rank < 0 || rank >= len(c.domain.gates) || !c.anyList.Group().Has(rank) {
 		return nil, fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
 	}
 	if c.revoked.Load() {
 		return nil, c.whyRevoked()
 	}
-	g := c.d.Gate(rank)
+	g := c.domain.Gate(rank)
 	return g, g.accessError()
 }
 
@@ -181,8 +182,8 @@ func (c *Context) gate(rank int) (*Gate, error) {
 // (*PeerError). EndAtFirst cannot be taken back; it does not touch other contexts of the same processes. It does not
 // block.
 func (c *Context) EndAtFirst() {
-	if c != nil && c.any.AtFirst() {
-		c.d.lookLast(c.any)
+	if c != nil && c.anyList.AtFirst() {
+		c.domain.lookLast(c.anyList)
 	}
 }
 
@@ -210,44 +211,44 @@ func (d *Domain) dropContext(c *Context) {
 
 // openAll makes the gate take part in all open contexts to whose groups its rank belongs.
 func (h *lockedGate) openAll() {
-	for _, c := range h.g.domain.contexts.All() {
+	for _, c := range h.gate.domain.contexts.All() {
 		h.open(c)
 	}
 }
 
 // open makes the gate take part in a context, if its rank belongs to the group.
 func (h *lockedGate) open(c *Context) {
-	if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
+	if !c.anyList.Group().Has(h.gate.rank) || slices.Contains(h.contexts, c) {
 		return
 	}
 	h.contexts = append(h.contexts, c)
-	h.flow.Join(c.number, c.any)
-	if h.endErr != nil && h.g.rank != h.g.ownRank {
+	h.flow.Join(c.number, c.anyList)
+	if h.endErr != nil && h.gate.rank != h.gate.ownRank {
 		c.gateEnded(h)
 	}
 }
 
 // gateEnded notes that a gate has ended.
 func (c *Context) gateEnded(h *lockedGate) {
-	if c.any.End(h.g.rank, h.flow.Dead) {
-		c.d.work.Go(func() { c.d.lookLast(c.any) })
+	if c.anyList.End(h.gate.rank, h.flow.Dead) {
+		c.domain.work.Go(func() { c.domain.lookLast(c.anyList) })
 	}
 }
 
-// numberOrPlain returns the number of the context; flow.Plain for nil.
-func (c *Context) numberOrPlain() uint16 {
+// numberOrDefault returns the number of the context; flow.DefaultContext for nil.
+func (c *Context) numberOrDefault() uint16 {
 	if c == nil {
-		return flow.Plain
+		return flow.DefaultContext
 	}
 	return c.number
 }
 
-// anyIn returns the list in which receives from any source in that context wait; nil stands for the context Plain.
-func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
+// anyListOf returns the list in which receives from any source in that context wait; nil stands for flow.DefaultContext.
+func (c *Context) anyListOf(d *Domain) *match.AnyList[flow.Request] {
 	if c == nil {
-		return d.any
+		return d.anyList
 	}
-	return c.any
+	return c.anyList
 }
 
 // check fails if the context is not for a gate of that domain to that rank.
@@ -255,9 +256,9 @@ func (c *Context) check(d *Domain, rank int) error {
 	switch {
 	case c == nil:
 		return nil
-	case c.d != d:
+	case c.domain != d:
 		return fmt.Errorf("nmad: context %d: %w: it is of another domain", c.number, ErrConfig)
-	case !c.any.Group().Has(rank):
+	case !c.anyList.Group().Has(rank):
 		return fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
 	case c.revoked.Load():
 		return c.whyRevoked()
@@ -286,15 +287,15 @@ func (d *Domain) context(number uint16) *Context {
 // end ends the requests that wait in a context that was revoked, at the gates and for any source.
 func (c *Context) end() {
 	why := c.whyRevoked()
-	for _, g := range c.d.gates.all {
-		if c.any.Group().Has(g.rank) {
+	for _, g := range c.domain.gates.all {
+		if c.anyList.Group().Has(g.rank) {
 			h := g.enter() // so that receives in the inbox end, too
 			h.flow.FailContext(c.number, why)
 			h.unlock()
 		}
 	}
-	c.any.Close(why)
-	c.d.lookLast(c.any)
+	c.anyList.Close(why)
+	c.domain.lookLast(c.anyList)
 	c.Drop()
 }
 
@@ -304,9 +305,9 @@ func (c *Context) Drop() {
 	if c == nil || c.dropping.Swap(true) {
 		return
 	}
-	for rank := range c.d.gates {
-		if c.any.Group().Has(rank) {
-			c.dropFrom(c.d.Gate(rank), &Request{})
+	for rank := range c.domain.gates {
+		if c.anyList.Group().Has(rank) {
+			c.dropFrom(c.domain.Gate(rank), &Request{})
 		}
 	}
 }
@@ -314,7 +315,7 @@ func (c *Context) Drop() {
 // dropFrom receives and discards the messages that come from a gate, one after the other, by r.
 func (c *Context) dropFrom(g *Gate, r *Request) {
 	// Post fails if the gate has ended: then nothing comes.
-	_ = g.Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) {
+	_ = g.Post(r, &Operation{Kind: KindRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) {
 		if _, err := r.Test(); err == nil || errors.Is(err, ErrTruncated) {
 			c.dropFrom(g, r)
 		}

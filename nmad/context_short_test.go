@@ -11,9 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// TestOrderInContexts: messages of a context that go the short way keep their order among each other and beside those of
-// Post, whatever their size and where their buffers begin, to exact receives of both kinds and to such for any tag and any
-// source; from a goroutine, one locked to its OS thread, and a thread; other contexts get none of them.
+// TestOrderInContexts: messages of a context that go the short way keep their order among each other and beside those
+// of Post, whatever their size and where their buffers begin, to exact receives of both kinds and to such for any tag
+// and any source; from a goroutine, one locked to its OS thread, and a thread; other contexts get none of them.
 func TestOrderInContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -71,7 +71,7 @@ func sendsInTurn(c *Context, r *Request, i int, buf []byte) error {
 	case 2:
 		m := Tag(7)
 		m.Context = c
-		if err := c.d.Post(1, r, &Op{Match: m, Buf: buf, Sync: i%2 == 0}); err != nil {
+		if err := c.domain.Post(1, r, &Operation{Match: m, Buf: buf, Sync: i%2 == 0}); err != nil {
 			return err
 		}
 	}
@@ -93,13 +93,13 @@ func receivesInTurn(c *Context, r *Request, i int, buf []byte) error {
 			return err
 		}
 	case 2: // any tag
-		if err := c.d.Post(0, r, &Op{Kind: OpRecv, Match: Match{Context: c}, Buf: buf}); err != nil {
+		if err := c.domain.Post(0, r, &Operation{Kind: KindRecv, Match: Match{Context: c}, Buf: buf}); err != nil {
 			return err
 		}
 	case 3:
 		m := Tag(7)
 		m.Context = c
-		if err := c.d.Post(AnySource, r, &Op{Kind: OpRecv, Match: m, Buf: buf}); err != nil {
+		if err := c.domain.Post(AnySource, r, &Operation{Kind: KindRecv, Match: m, Buf: buf}); err != nil {
 			return err
 		}
 	}

@@ -29,20 +29,20 @@ func (j *job) openContext(number int, ranks ...int) []*Context {
 func sendIn(t *testing.T, g *Gate, c *Context, tag uint64, msg []byte) *Request {
 	t.Helper()
 	r := &Request{}
-	if err := g.Post(r, &Op{Match: Match{Context: c, Tag: tag}, Buf: msg}); err != nil {
+	if err := g.Post(r, &Operation{Match: Match{Context: c, Tag: tag}, Buf: msg}); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// TestContexts: messages with one tag in several contexts, of any size, go to the receives of their context, by all kinds
-// of receives, also if they come before it is opened.
+// TestContexts: messages with one tag in several contexts, of any size, go to the receives of their context, by all
+// kinds of receives, also if they come before it is opened.
 func TestContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
 		defer j.moving()()
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		plain := one.Start(&Op{Kind: OpRecv, Match: Match{}, Buf: make([]byte, 8)})
+		plain := one.Start(&Operation{Kind: KindRecv, Match: Match{}, Buf: make([]byte, 8)})
 		anyPlain := j.sessions[1].Irecv(Match{}, make([]byte, 8))
 		sizes := []int{0, 1, 300, 70_000}
 		for at, number := range []int{2, 65535} {
@@ -74,12 +74,12 @@ func TestContexts(t *testing.T) {
 				t.Error("a probe finds another tag")
 			}
 			kinds := []func(buf []byte) *Request{
-				func(buf []byte) *Request { return one.Start(&Op{Kind: OpRecv, Match: m, Buf: buf}) },
+				func(buf []byte) *Request { return one.Start(&Operation{Kind: KindRecv, Match: m, Buf: buf}) },
 				func(buf []byte) *Request {
 					if e, err := one.Probe(t.Context(), Match{Context: c}); err != nil || e.Tag != 7 {
 						t.Errorf("probe: %+v, %v", e, err)
 					}
-					return one.Start(&Op{Kind: OpRecv, Match: Match{Context: c}, Buf: buf})
+					return one.Start(&Operation{Kind: KindRecv, Match: Match{Context: c}, Buf: buf})
 				},
 				func(buf []byte) *Request {
 					if e, err := j.sessions[1].Probe(t.Context(), m); err != nil || e.Source != 0 {
@@ -112,8 +112,8 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestContextBetweenNumbers: gates between domains of different numbers carry messages of all contexts of their domains,
-// each for itself; a receive from any source in such a context does not see them.
+// TestContextBetweenNumbers: gates between domains of different numbers carry messages of all contexts of their
+// domains, each for itself; a receive from any source in such a context does not see them.
 func TestContextBetweenNumbers(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -137,7 +137,7 @@ func TestContextBetweenNumbers(t *testing.T) {
 			if e, err := here.Probe(t.Context(), m); err != nil || e.Size != uint64(size) {
 				t.Errorf("probe: %+v, %v", e, err)
 			}
-			r := here.Start(&Op{Kind: OpRecv, Match: m, Buf: buf})
+			r := here.Start(&Operation{Kind: KindRecv, Match: m, Buf: buf})
 			if err := WaitAll(t.Context(), r, inContext); err != nil || !bytes.Equal(buf, pattern(size, 2)) {
 				t.Errorf("%d bytes in the context: %v, or damaged", size, err)
 			}
@@ -146,7 +146,7 @@ func TestContextBetweenNumbers(t *testing.T) {
 				t.Errorf("%d bytes in no context: %v, or damaged", size, err)
 			}
 		}
-		if err := there.Post(&Request{}, &Op{Match: Match{Context: to}}); !errors.Is(err, ErrConfig) {
+		if err := there.Post(&Request{}, &Operation{Match: Match{Context: to}}); !errors.Is(err, ErrConfig) {
 			t.Errorf("with a context of another domain: %v", err)
 		}
 		if over, err := elsewhere.Test(); over {
@@ -156,8 +156,8 @@ func TestContextBetweenNumbers(t *testing.T) {
 	})
 }
 
-// TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was posted
-// before, or its context opened after that; one in a context that others may send in waits.
+// TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was
+// posted before, or its context opened after that; one in a context that others may send in waits.
 func TestContextEnds(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
@@ -200,7 +200,7 @@ func TestContextEnds(t *testing.T) {
 		}
 		waits = s.Irecv(Match{Context: three[0]}, buf)
 		if waits.Cancel(); !errors.Is(waits.Wait(), ErrCanceled) {
-			t.Error("a receive in a context cannot be cancelled")
+			t.Error("a receive in a context cannot be canceled")
 		}
 		waits = s.Irecv(Match{Context: three[0]}, buf)
 		if err := s.Close(); err != nil {
@@ -238,22 +238,24 @@ func TestContextRefuses(t *testing.T) {
 		}
 		other := j.domain(DomainConfig{}, 1)[0]
 		for what, op := range map[string]func(r *Request) error{
-			"send":    func(r *Request) error { return s.Gate(2).Post(r, &Op{Match: Match{Context: c}}) },
-			"receive": func(r *Request) error { return s.Gate(2).Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}}) },
+			"send":    func(r *Request) error { return s.Gate(2).Post(r, &Operation{Match: Match{Context: c}}) },
+			"receive": func(r *Request) error { return s.Gate(2).Post(r, &Operation{Kind: KindRecv, Match: Match{Context: c}}) },
 			"receive, made anew": func(*Request) error {
-				return s.Gate(2).Start(&Op{Kind: OpRecv, Match: Match{Context: c}, Buf: nil}).Wait()
+				return s.Gate(2).Start(&Operation{Kind: KindRecv, Match: Match{Context: c}, Buf: nil}).Wait()
 			},
-			"probe":                 func(*Request) error { _, err := s.Gate(2).Probe(context.Background(), Match{Context: c}); return err },
-			"send in a domain":      func(r *Request) error { return other.Gate(1).Post(r, &Op{Match: Match{Context: c}}) },
-			"any source in another": func(r *Request) error { return other.Post(AnySource, r, &Op{Kind: OpRecv, Match: Match{Context: c}}) },
-			"made anew":             func(*Request) error { return other.Irecv(Match{Context: c}, nil).Wait() },
-			"probe in another":      func(*Request) error { _, err := other.Probe(context.Background(), Match{Context: c}); return err },
+			"probe":            func(*Request) error { _, err := s.Gate(2).Probe(context.Background(), Match{Context: c}); return err },
+			"send in a domain": func(r *Request) error { return other.Gate(1).Post(r, &Operation{Match: Match{Context: c}}) },
+			"any source in another": func(r *Request) error {
+				return other.Post(AnySource, r, &Operation{Kind: KindRecv, Match: Match{Context: c}})
+			},
+			"made anew":        func(*Request) error { return other.Irecv(Match{Context: c}, nil).Wait() },
+			"probe in another": func(*Request) error { _, err := other.Probe(context.Background(), Match{Context: c}); return err },
 		} {
 			var r Request
 			if err := op(&r); !errors.Is(err, ErrRank) && !errors.Is(err, ErrConfig) {
 				t.Errorf("%s: %v", what, err)
 			}
-			if _, err := r.Test(); !errors.Is(err, ErrIdle) {
+			if _, err := r.Test(); !errors.Is(err, ErrNotStarted) {
 				t.Errorf("%s: the request was started: %v", what, err)
 			}
 		}
@@ -318,7 +320,7 @@ func TestContextClose(t *testing.T) {
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		for round := range 20 {
 			all := j.openContext(7, 0, 1)
-			waits := one.Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)})
+			waits := one.Start(&Operation{Kind: KindRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)})
 			if err := all[1].Close(); !errors.Is(err, ErrActive) {
 				t.Fatalf("round %d: closed while a receive waits: %v", round, err)
 			}
@@ -347,18 +349,18 @@ func TestContextClose(t *testing.T) {
 	})
 }
 
-// TestRevoke: a revoked context ends what waits in it, at all processes of its group, and what is started later; others go
-// on; the group still agrees, also without a process that has died meanwhile; and a long send ends when its receiver drops
-// what comes.
+// TestRevoke: a revoked context ends what waits in it, at all processes of its group, and what is started later; others
+// go on; the group still agrees, also without a process that has died meanwhile; and a long send ends when its receiver
+// drops what comes.
 func TestRevoke(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 4, d, nil)
 		defer j.moving()()
 		all, other := j.openContext(7, 0, 1, 3), j.openContext(8, 0, 1, 3)
 		waits := []*Request{
-			j.sessions[1].Gate(0).Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)}),
+			j.sessions[1].Gate(0).Start(&Operation{Kind: KindRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)}),
 			j.sessions[1].Irecv(Match{Context: all[1], Tag: 1, Mask: exact}, make([]byte, 8)),
-			j.sessions[0].Gate(3).Start(&Op{Kind: OpRecv, Match: Match{Context: all[0]}, Buf: make([]byte, 8)}),
+			j.sessions[0].Gate(3).Start(&Operation{Kind: KindRecv, Match: Match{Context: all[0]}, Buf: make([]byte, 8)}),
 		}
 		stays := j.sessions[1].Irecv(Match{Context: other[1]}, make([]byte, 8))
 		long := sendIn(t, j.sessions[0].Gate(1), all[0], 9, pattern(1<<20, 1))
@@ -377,7 +379,7 @@ func TestRevoke(t *testing.T) {
 			if err := all[rank].Send(0, 1, nil); !errors.Is(err, ErrRevoked) {
 				t.Errorf("rank %d sends: %v", rank, err)
 			}
-			if err := j.sessions[rank].Gate(0).Post(&Request{}, &Op{Match: Match{Context: all[rank]}}); !errors.Is(err, ErrRevoked) {
+			if err := j.sessions[rank].Gate(0).Post(&Request{}, &Operation{Match: Match{Context: all[rank]}}); !errors.Is(err, ErrRevoked) {
 				t.Errorf("rank %d posts: %v", rank, err)
 			}
 		}
@@ -407,7 +409,8 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
-// TestLateInContext: a process opens a context that others have revoked, and in which they wait for it to agree, before.
+// TestLateInContext: a process opens a context that others have revoked, and in which they wait for it to agree,
+// before.
 func TestLateInContext(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
@@ -438,7 +441,7 @@ func TestLateInContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waits := j.sessions[0].Gate(1).Start(&Op{Kind: OpRecv, Match: Match{Context: late}, Buf: make([]byte, 8)})
+		waits := j.sessions[0].Gate(1).Start(&Operation{Kind: KindRecv, Match: Match{Context: late}, Buf: make([]byte, 8)})
 		if err := waits.Wait(); !errors.Is(err, ErrRevoked) {
 			t.Error(err)
 		}
@@ -455,8 +458,8 @@ func TestLateInContext(t *testing.T) {
 	})
 }
 
-// TestAgreeInContexts: groups agree beside each other, and beside the job, each in its own order; of the lost each names
-// those of its own.
+// TestAgreeInContexts: groups agree beside each other, and beside the job, each in its own order; of the lost each
+// names those of its own.
 func TestAgreeInContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 4, d, nil)

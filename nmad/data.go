@@ -108,7 +108,7 @@ func (p *Pack) Copy(b []byte) *Pack {
 	return p.Add(p.copies[at:len(p.copies):len(p.copies)])
 }
 
-// Parts returns the parts, for Op.Parts. The slice is not nil, and valid until Reset.
+// Parts returns the parts, for Operation.Parts. The slice is not nil, and valid until Reset.
 func (p *Pack) Parts() [][]byte {
 	if p.parts == nil {
 		return [][]byte{}

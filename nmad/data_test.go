@@ -18,8 +18,8 @@ import (
 // shape is a way in which a message may lie.
 type shape struct {
 	name string
-	send func(o *Op, b []byte)
-	recv func(o *Op, n int) (read func() []byte)
+	send func(o *Operation, b []byte)
+	recv func(o *Operation, n int) (read func() []byte)
 }
 
 // listed is a Data that knows its pieces, and counts the walks.
@@ -58,14 +58,14 @@ func cutBy(b []byte, next func() int) [][]byte {
 func inPieces(name string, asData bool, lengths func() func() int) shape {
 	return shape{
 		name: name,
-		send: func(o *Op, b []byte) {
+		send: func(o *Operation, b []byte) {
 			if parts := cutBy(b, lengths()); asData {
 				o.Data = &listed{parts, len(b)}
 			} else {
 				o.Parts = parts
 			}
 		},
-		recv: func(o *Op, n int) func() []byte {
+		recv: func(o *Operation, n int) func() []byte {
 			b := make([]byte, n)
 			if parts := cutBy(b, lengths()); asData {
 				o.Data = &listed{parts, n}
@@ -89,7 +89,7 @@ func column(block, stride int) shape {
 	}
 	return shape{
 		name: fmt.Sprintf("vector of %d in %d", block, stride),
-		send: func(o *Op, b []byte) {
+		send: func(o *Operation, b []byte) {
 			if len(b)%block != 0 {
 				o.Buf = b
 				return
@@ -101,7 +101,7 @@ func column(block, stride int) shape {
 			})
 			o.Data = v
 		},
-		recv: func(o *Op, n int) func() []byte {
+		recv: func(o *Operation, n int) func() []byte {
 			if n%block != 0 {
 				o.Buf = make([]byte, n)
 				return func() []byte { return o.Buf }
@@ -128,8 +128,8 @@ func shapes() []shape {
 	}
 	whole := shape{
 		name: "in one piece",
-		send: func(o *Op, b []byte) { o.Buf = b },
-		recv: func(o *Op, n int) func() []byte {
+		send: func(o *Operation, b []byte) { o.Buf = b },
+		recv: func(o *Operation, n int) func() []byte {
 			b := make([]byte, n)
 			o.Buf = b
 			return func() []byte { return b }
@@ -189,7 +189,7 @@ func waitBoth(s, r *Request) (serr, rerr error) {
 func carryShape(t *testing.T, what string, from, to *Gate, out, in shape, size, room int) {
 	t.Helper()
 	msg := pattern(size, uint64(size))
-	sop, rop := &Op{Match: Tag(3)}, &Op{Kind: OpRecv, Match: Tag(3)}
+	sop, rop := &Operation{Match: Tag(3)}, &Operation{Kind: KindRecv, Match: Tag(3)}
 	out.send(sop, msg)
 	read := in.recv(rop, room)
 	var s, r Request
@@ -212,7 +212,7 @@ func TestShapesOverRails(t *testing.T) {
 			p := newPair(simnet.Options{MaxBody: 256, Large: 30000}, wide, simnet.Options{Large: 20000}, simnet.Options{Large: 100})
 			const size = 320_000
 			msg := pattern(size, 1)
-			sop, rop := &Op{Match: Tag(3)}, &Op{Kind: OpRecv, Match: Tag(3)}
+			sop, rop := &Operation{Match: Tag(3)}, &Operation{Kind: KindRecv, Match: Tag(3)}
 			out.send(sop, msg)
 			read := in.recv(rop, size)
 			var s, r Request
@@ -243,7 +243,7 @@ func TestShortData(t *testing.T) {
 			for _, size := range []int{100, 10_000, 200_000} {
 				msg := pattern(size, 7)
 				buf := pattern(size, 8)
-				s, r := from.Start(&Op{Match: Tag(1), Data: &listed{[][]byte{msg[:size/3], msg[size/3 : size/2]}, size}}), to.Irecv(1, buf)
+				s, r := from.Start(&Operation{Match: Tag(1), Data: &listed{[][]byte{msg[:size/3], msg[size/3 : size/2]}, size}}), to.Irecv(1, buf)
 				if serr, rerr := waitBoth(s, r); !errors.Is(serr, ErrData) || rerr != nil {
 					t.Fatalf("%d bytes, of which half are there: %v, %v", size, serr, rerr)
 				}
@@ -251,7 +251,7 @@ func TestShortData(t *testing.T) {
 					t.Fatalf("%d bytes, of which half are there: they are damaged, or the others are not zero", size)
 				}
 				half := make([]byte, size/2)
-				s, r = from.Isend(1, msg), to.Start(&Op{Kind: OpRecv, Match: Tag(1), Data: &listed{[][]byte{half}, size}})
+				s, r = from.Isend(1, msg), to.Start(&Operation{Kind: KindRecv, Match: Tag(1), Data: &listed{[][]byte{half}, size}})
 				if serr, rerr := waitBoth(s, r); serr != nil || !errors.Is(rerr, ErrData) || !bytes.Equal(half, msg[:size/2]) {
 					t.Fatalf("%d bytes, with room for half of them: %v, %v", size, serr, rerr)
 				}
@@ -270,7 +270,7 @@ func TestDataFails(t *testing.T) {
 	for _, in := range shapes() {
 		p := newPair(simnet.Options{MaxBody: 256, Large: 100}, wide)
 		const size = 200_000
-		sop, rop := &Op{Match: Tag(3), Buf: pattern(size, 1)}, &Op{Kind: OpRecv, Match: Tag(3)}
+		sop, rop := &Operation{Match: Tag(3), Buf: pattern(size, 1)}, &Operation{Kind: KindRecv, Match: Tag(3)}
 		read := in.recv(rop, size)
 		var s, r Request
 		if err := errors.Join(p.gates[0].Post(&s, sop), p.gates[1].Post(&r, rop)); err != nil {
@@ -301,7 +301,7 @@ func TestDataAllocatesNothing(t *testing.T) {
 	p := newPair(simnet.Options{Large: 1 << 20}, wide)
 	for _, size := range []int{240, 20_000, 320_000} {
 		for _, shape := range shapes() {
-			sop, rop := &Op{Match: Tag(3)}, &Op{Kind: OpRecv, Match: Tag(3)}
+			sop, rop := &Operation{Match: Tag(3)}, &Operation{Kind: KindRecv, Match: Tag(3)}
 			shape.send(sop, pattern(size, 1))
 			shape.recv(rop, size)
 			var s, r Request
@@ -354,8 +354,8 @@ func TestThousandsOfParts(t *testing.T) {
 			return call(b)
 		}
 	}
-	s := p.gates[0].Start(&Op{Match: Tag(1), Parts: cutBy(msg, same(8)())})
-	r := p.gates[1].Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: cutBy(buf, same(9)())})
+	s := p.gates[0].Start(&Operation{Match: Tag(1), Parts: cutBy(msg, same(8)())})
+	r := p.gates[1].Start(&Operation{Kind: KindRecv, Match: Tag(1), Parts: cutBy(buf, same(9)())})
 	p.settle()
 	mustDone(t, s, nil)
 	mustDone(t, r, nil)
@@ -394,8 +394,8 @@ func BenchmarkParts(b *testing.B) {
 				send func(*Gate) error
 				recv func(*Gate) error
 			}{
-				{"parts", func(g *Gate) error { return g.Start(&Op{Match: Tag(1), Parts: out}).Wait() }, func(g *Gate) error { return g.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: in}).Wait() }},
-				{"vector", func(g *Gate) error { return g.Start(&Op{Match: Tag(1), Data: v}).Wait() }, func(g *Gate) error { return g.Start(&Op{Kind: OpRecv, Match: Tag(1), Data: w}).Wait() }},
+				{"parts", func(g *Gate) error { return g.Start(&Operation{Match: Tag(1), Parts: out}).Wait() }, func(g *Gate) error { return g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Parts: in}).Wait() }},
+				{"vector", func(g *Gate) error { return g.Start(&Operation{Match: Tag(1), Data: v}).Wait() }, func(g *Gate) error { return g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Data: w}).Wait() }},
 				{"by-hand", func(g *Gate) error {
 					driver.Gather(flat, out)
 					return g.Send(1, flat)
@@ -451,7 +451,7 @@ func TestPackSaysAll(t *testing.T) {
 	var pack Pack
 	pack.Copy([]byte{3}).Add([]byte("abc")).Add([]byte("the rest"))
 	var s, r Request
-	if err := p.gates[0].Post(&s, &Op{Match: Tag(4), Sync: true, Parts: pack.Parts(), Priority: 3}); err != nil {
+	if err := p.gates[0].Post(&s, &Operation{Match: Tag(4), Sync: true, Parts: pack.Parts(), Priority: 3}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -461,7 +461,7 @@ func TestPackSaysAll(t *testing.T) {
 	head, name, rest := make([]byte, 1), make([]byte, 3), make([]byte, 8)
 	var places Pack
 	places.Add(head).Add(name).Add(rest)
-	if err := p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(4), Queue: q, Parts: places.Parts()}); err != nil {
+	if err := p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Tag(4), Queue: q, Parts: places.Parts()}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -469,15 +469,15 @@ func TestPackSaysAll(t *testing.T) {
 	if q.Pop() != &r || string(name) != "abc" || string(rest) != "the rest" {
 		t.Errorf("%q, %q, or not in the queue", name, rest)
 	}
-	send := p.gates[0].Start(&Op{Match: Tag(5), Parts: pack.Parts(), Sync: true})
-	any := one.Start(AnySource, &Op{Kind: OpRecv, Parts: places.Parts()})
+	send := p.gates[0].Start(&Operation{Match: Tag(5), Parts: pack.Parts(), Sync: true})
+	any := one.Start(AnySource, &Operation{Kind: KindRecv, Parts: places.Parts()})
 	p.settle()
 	mustDone(t, send, nil)
 	mustDone(t, any, nil)
 	if any.Source() != 0 || any.Tag() != 5 {
 		t.Errorf("received %+v", any.Envelope())
 	}
-	send = p.gates[0].Start(&Op{Match: Tag(6), Parts: pack.Parts()})
+	send = p.gates[0].Start(&Operation{Match: Tag(6), Parts: pack.Parts()})
 	p.settle()
 	x := p.gates[1].Claim(Tag(6))
 	if x == nil || x.Peek(head) != 1 || head[0] != 3 {
@@ -486,7 +486,7 @@ func TestPackSaysAll(t *testing.T) {
 	places.Reset()
 	clear(name)
 	places.Add(head).Add(name[:head[0]]).Add(rest)
-	recv := x.Start(&Op{Kind: OpRecv, Parts: places.Parts()})
+	recv := x.Start(&Operation{Kind: KindRecv, Parts: places.Parts()})
 	p.settle()
 	mustDone(t, send, nil)
 	mustDone(t, recv, nil)

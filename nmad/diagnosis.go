@@ -69,21 +69,21 @@ const (
 	waitLinks
 )
 
-// reason describes what a waiter for r waits for. It reads only fields that the owner of r has set, and that do not
-// change while r is under way.
+// reason describes what a waiter for r waits for. It reads only fields that the thread that has started r has set, and
+// that do not change while r is under way.
 func (r *Request) reason() pioman.Reason {
-	g, c, x := r.gate, &r.core, r.rare()
+	g, c, x := r.gate, &r.core, r.extras()
 	do, tag, last := waitReceive, x.pattern.Tag, x.pattern.Mask
 	switch {
-	case !c.UsesRare:
-		if tag, last = c.Entry.Tag, exact; c.Op == flow.OpSend {
+	case !c.UsesExtras:
+		if tag, last = c.Entry.Tag, exact; c.Kind == flow.RequestSend {
 			do, last = waitSend, uint64(c.Data.Size)
 		}
 	case x.forLinks:
 		do = waitLinks
 	case x.Wild.Probe:
 		do = waitProbe
-	case x.chooser == nil && c.Op == flow.OpSend:
+	case x.chooser == nil && c.Kind == flow.RequestSend:
 		do, tag, last = waitSend, c.Entry.Tag, uint64(c.Data.Size)
 	}
 	if x.domain != nil {
@@ -91,7 +91,7 @@ func (r *Request) reason() pioman.Reason {
 	}
 	session, domain := uint64(0), uint64(0)
 	if d := g.domain; d != nil {
-		session, domain = uint64(d.s.serial), uint64(d.number)
+		session, domain = uint64(d.session.serial), uint64(d.number)
 	}
 	return pioman.Reason{Kind: waitsForMessage, Words: [4]uint64{
 		uint64(do)<<56 | session<<32 | domain<<16 | uint64(c.Context), uint64(g.rank), tag, last,
@@ -132,7 +132,7 @@ func messageText(words [4]uint64) string {
 // tagText describes a tag of a context, as Context.Describe says if the program has called it.
 func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 	text := ""
-	if context > flow.Plain {
+	if context > flow.DefaultContext {
 		for _, d := range s.Domains() {
 			if d.number != domain {
 				continue
@@ -357,16 +357,16 @@ func (h *lockedGate) describe(b *strings.Builder) {
 	if !h.linked() && requests == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.g.rank, h.g.between(),
-		requests, f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
+	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.gate.rank, h.gate.between(),
+		requests, f.Moving(flow.Pull), f.Moving(flow.Push), h.gate.inbox.due.Load(), h.gate.inbox.left())
 	if h.endErr != nil {
 		fmt.Fprintf(b, "; ended: %v", h.endErr)
 	}
 	fmt.Fprintf(b, "\n\tout: something %v, not tried %v, waits for room %v; the engine counts requests %v, bytes %v",
 		f.Outgoing(), f.Unsent(), f.WantsRoom(), h.countedRequests, h.countedUnsent)
 	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
-	for i := range h.g.rails {
-		l := &h.g.rails[i]
+	for i := range h.gate.rails {
+		l := &h.gate.rails[i]
 		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v",
 			l.name, l.armed, l.armedRoom, l.armedInVain, l.inactive())
 		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside

@@ -24,7 +24,7 @@ func writeWaits(t *testing.T, d driver.Driver) {
 	j := newJob(t, 2, d, nil)
 	defer j.moving()()
 	zero, one := j.sessions[0], j.sessions[1].Gate(0)
-	in, err := zero.OpenContext(7, 0, 1)
+	msgContext, err := zero.OpenContext(7, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,9 @@ func writeWaits(t *testing.T, d driver.Driver) {
 		{func() { zero.Recv(Match{Tag: 0xa00, Mask: 0xf00}, make([]byte, 8)) }, "receive from any rank, tag 0xa00 under the mask 0xf00"},
 		{func() { g.Probe(ctx, Tag(9)) }, "probe for a message from rank 1, tag 9"},
 		{func() { zero.Probe(ctx, Match{Tag: 10, Mask: exact}) }, "probe for a message from any rank, tag 10"},
-		{func() { g.Start(&Op{Kind: OpRecv, Match: Match{Context: in}, Buf: make([]byte, 8)}).Wait() }, "receive from rank 1, any tag of context 7"},
+		{func() {
+			g.Start(&Operation{Kind: KindRecv, Match: Match{Context: msgContext}, Buf: make([]byte, 8)}).Wait()
+		}, "receive from rank 1, any tag of context 7"},
 		{func() { named.Recv(1, 11, make([]byte, 8)) }, "receive from rank 1, <11 ffffffffffffffff>"},
 		{func() { WaitAny(ctx, g.Irecv(12, make([]byte, 8)), g.Irecv(13, make([]byte, 8))) }, "receive from rank 1, tag 13"},
 	}

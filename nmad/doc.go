@@ -39,8 +39,8 @@
 //
 // # Sends and receives
 //
-// Isend, Irecv and their blocking forms are the short way. Post with an Op starts everything else there is, with a
-// request of the caller's and without allocating; Start with a new one:
+// Isend, Irecv and their blocking forms are the short way. Post with an Operation starts everything else there is, with
+// a request of the caller's and without allocating; Start with a new one:
 //
 //	what is sent
 //	  in parts                Parts, Pack            [][]byte, never put together
@@ -62,7 +62,7 @@
 // Wait, WaitContext, WaitAny and WaitAll wait for requests. Iprobe and Probe look for messages without a receive, Peek
 // also at their first bytes. Cancel takes a receive back. Starting never waits, and may be done in callbacks.
 //
-// No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the
+// No wait of this package is a cancellation point: a thread that is canceled (marcel.Thread.Cancel) first comes to the
 // end of its wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends
 // waits: WaitContext, WaitAny, WaitAll, Probe, Queue.WaitContext. A marcel.Select over Request.Case is a cancellation
 // point; the requests go on.

@@ -28,12 +28,12 @@ import (
 //
 // Requests of several domains of a session may be in one WaitAll, WaitAny or Queue.
 type Domain struct {
-	s      *Session
-	number int
-	cfg    DomainConfig             // as given to Session.Domain, except that Progress is never ByAccess
-	access domainAccess             // which threads may use the domain, and its locks
-	gates  gateTable                // the gates to domains of the same number, by rank; see gateOf
-	any    *match.Any[flow.Request] // receives from any source
+	session *Session
+	number  int
+	cfg     DomainConfig                 // as given to Session.Domain, except that Progress is never ByAccess
+	access  domainAccess                 // which threads may use the domain, and its locks
+	gates   gateTable                    // the gates to domains of the same number, by rank; see gateOf
+	anyList *match.AnyList[flow.Request] // receives from any source
 
 	contexts shelf.Snapshot[*Context] // the open contexts; changed under mu
 	attached atomic.Pointer[attached] // memory for buffered sends; nil if there is none
@@ -58,13 +58,13 @@ type remoteDomain struct{ rank, domain int }
 
 // init sets up the domain of a number, without gates.
 func (d *Domain) init(s *Session, number int) {
-	d.s, d.number = s, number
+	d.session, d.number = s, number
 	d.ctx, d.cancel = context.WithCancel(s.linker.ctx)
-	d.gates, d.any = make(gateTable, s.cfg.Size), newAny(match.All(s.cfg.Size), s.cfg.Rank)
+	d.gates, d.anyList = make(gateTable, s.cfg.Size), newAnyList(match.All(s.cfg.Size), s.cfg.Rank)
 }
 
 // valid reports whether a session has made this domain.
-func (d *Domain) valid() bool { return d != nil && d.s != nil }
+func (d *Domain) valid() bool { return d != nil && d.session != nil }
 
 // accessError returns an error if the caller may not use this domain.
 func (d *Domain) accessError() error {
@@ -75,10 +75,10 @@ func (d *Domain) accessError() error {
 }
 
 // engine returns the engine that moves the domain on.
-func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.s.cfg.Engine) }
+func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.session.cfg.Engine) }
 
 // ownGate returns the gate to the own rank.
-func (d *Domain) ownGate() *Gate { return d.gateOf(d.s.cfg.Rank) }
+func (d *Domain) ownGate() *Gate { return d.gateOf(d.session.cfg.Rank) }
 
 // name returns the part of the text of an error that names the domain, after the rank; "" for domain 0.
 func (d *Domain) name() string {
@@ -130,8 +130,8 @@ func (d *Domain) gateOf(rank int) *Gate {
 	}
 	g := d.makeGate(remoteDomain{rank, d.number})
 	h := g.fresh()
-	if d.any.Group().Has(rank) {
-		h.join(d.any)
+	if d.anyList.Group().Has(rank) {
+		h.join(d.anyList)
 	}
 	open := d.contexts.All()
 	h.openAll()
@@ -180,7 +180,7 @@ func (d *Domain) closeLate(g *Gate) {
 
 // makeGate makes a gate without links. No other thread knows the gate yet.
 func (d *Domain) makeGate(to remoteDomain) *Gate {
-	s := d.s
+	s := d.session
 	card := s.linker.cards[to.rank]
 	b := bounds{flow.Bounds{
 		Window: int64(s.cfg.Unexpected), Records: s.cfg.Announced,
@@ -196,8 +196,8 @@ func (d *Domain) makeGate(to remoteDomain) *Gate {
 		none := &unlinkedLink{} // for all rails
 		g = newGate(s.cfg.Rank, to.rank, none, s.cfg.Engine, b, slices.Repeat([]driver.Link{none}, len(s.cfg.drivers)-1)...)
 		h := g.fresh()
-		none.h, g.peerDomain, h.stage, h.eager = h, to.domain, unlinked, b.eager
-		h.setGuarded()
+		none.gate, g.peerDomain, h.stage, h.eager = h, to.domain, stageUnlinked, b.eager
+		h.setNoLinks()
 		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
 		if d.cfg.Eager > 0 {
 			h.eagerWhy, h.eagerFixed = "configuration of the domain", true
@@ -315,10 +315,10 @@ func (d *Domain) Gate(rank int) *Gate {
 		return d.gateOf(rank)
 	}
 	how := ""
-	if d.s.cfg.Size == 1 && rank > 0 {
+	if d.session.cfg.Size == 1 && rank > 0 {
 		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
 	}
-	return d.deadGate(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
+	return d.deadGate(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.session.cfg.Size-1, how))
 }
 
 // To returns the gate to any domain of another process. That process receives the messages by the To of its domain,
@@ -330,16 +330,16 @@ func (d *Domain) To(rank, domain int) *Gate {
 	if !d.valid() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)
 	}
-	if rank == d.s.cfg.Rank || domain < 0 || domain > lastDomain {
+	if rank == d.session.cfg.Rank || domain < 0 || domain > lastDomain {
 		return d.deadGate(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
-			ErrRank, domain, rank, d.number, d.s.cfg.Rank, lastDomain))
+			ErrRank, domain, rank, d.number, d.session.cfg.Rank, lastDomain))
 	}
 	return d.gateTo(remoteDomain{rank, domain})
 }
 
 // deadGate makes a gate on which everything fails with why.
 func (d *Domain) deadGate(rank int, why error) *Gate {
-	g := newGate(d.s.cfg.Rank, rank, unlinkedLink{}, d.s.cfg.Engine, bounds{})
+	g := newGate(d.session.cfg.Rank, rank, unlinkedLink{}, d.session.cfg.Engine, bounds{})
 	g.domain = d
 	g.fresh().die(why)
 	return g
@@ -369,15 +369,15 @@ func (d *Domain) lost(e roster.Event) {
 // gateEnded handles the end of a gate, whose lock the caller holds. After the last gate has ended, receives from any
 // source that find no message end, too.
 func (d *Domain) gateEnded(h *lockedGate) {
-	g, why := h.g, h.endErr
+	g, why := h.gate, h.endErr
 	d.work.Go(func() { d.retire(g, why) })
 	h.endWaiters(h.flow.Dead)
 	if d.number == 0 && g.peerDomain == 0 {
-		d.s.linker.noteLost(h.endErr)
-		d.s.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
+		d.session.linker.noteLost(h.endErr)
+		d.session.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
 	}
-	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
-		d.work.Go(func() { d.lookLast(d.any) })
+	if g.anyList == d.anyList && d.anyList.End(g.rank, h.flow.Dead) {
+		d.work.Go(func() { d.lookLast(d.anyList) })
 	}
 	for _, c := range h.contexts {
 		c.gateEnded(h)
@@ -423,12 +423,12 @@ func (d *Domain) Close() error {
 // shutdown is Close, once, for a caller that may block in calls of Go. own is the owner that has called Close, if its
 // other private domains are to be moved meanwhile; else nil.
 func (d *Domain) shutdown(own *owner) {
-	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
-	d.closeErr = d.s.leave([]*Domain{d}, own, func() {})
+	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.session.cfg.Rank, d.name(), ErrClosed))
+	d.closeErr = d.session.leave([]*Domain{d}, own, func() {})
 	d.end("this side closed its domain")
 	d.cancel()
 	d.free()
-	d.s.domains.remove(d)
+	d.session.domains.remove(d)
 }
 
 // free frees what the domain has. It runs after end, and waits for the goroutines that make links and end gates.
@@ -451,9 +451,9 @@ func (d *Domain) beginClose(why error) {
 	for g := range d.all {
 		g.beginClose(why)
 	}
-	d.any.Close(why)
+	d.anyList.Close(why)
 	for _, c := range d.contexts.All() {
-		c.any.Close(why)
+		c.anyList.Close(why)
 	}
 	own := d.ownGate()
 	h := own.enter()

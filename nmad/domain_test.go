@@ -207,7 +207,7 @@ func TestDomains(t *testing.T) {
 		q := j.sessions[1].NewQueue()
 		var rs [3]Request
 		for i, x := range all {
-			if err := x[1].Gate(0).Post(&rs[i], &Op{Kind: OpRecv, Match: Tag(4), Buf: make([]byte, 1), Queue: q}); err != nil {
+			if err := x[1].Gate(0).Post(&rs[i], &Operation{Kind: KindRecv, Match: Tag(4), Buf: make([]byte, 1), Queue: q}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -422,8 +422,8 @@ func TestDomainLimits(t *testing.T) {
 	j.close()
 }
 
-// TestImpoliteAsks: a peer that asks for no domain, or for one that cannot exist, gets its link closed, and nothing else
-// happens.
+// TestImpoliteAsks: a peer that asks for no domain, or for one that cannot exist, gets its link closed, and nothing
+// else happens.
 func TestImpoliteAsks(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver, c.Link = "tcp", LinkLazy })
 	defer j.moving()()

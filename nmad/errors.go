@@ -26,10 +26,10 @@ var (
 	ErrRevoked = errors.New("context revoked")
 	// ErrActive: the request is still under way and cannot be started again.
 	ErrActive = errors.New("request still under way")
-	// ErrIdle: the request was never started.
-	ErrIdle = errors.New("request never started")
-	// ErrCanceled: the receive was cancelled. Its buffer is not touched any more.
-	ErrCanceled = errors.New("receive cancelled")
+	// ErrNotStarted: the request was never started.
+	ErrNotStarted = errors.New("request never started")
+	// ErrCanceled: the receive was canceled. Its buffer is not touched any more.
+	ErrCanceled = errors.New("receive canceled")
 	// ErrExcluded: the other processes have agreed that this one is lost, and go on without it.
 	ErrExcluded = errors.New("excluded by the other processes")
 	// ErrBuffer: no memory is attached for buffered sends, or it has no room for the message.
@@ -113,23 +113,23 @@ func (s *Session) valid() bool { return s != nil && s.job.valid() }
 const loopbackHost = "127.0.0.1"
 
 var (
-	errNoGate    = fmt.Errorf("nmad: %w: a gate that no session has made", ErrRank)
-	errNoSession = fmt.Errorf("nmad: %w: it was never opened", ErrClosed)
-	errNoRequest = fmt.Errorf("nmad: %w: no request to start", ErrConfig)
-	errNoOp      = fmt.Errorf("nmad: %w: no operation to start", ErrConfig)
+	errNoGate      = fmt.Errorf("nmad: %w: a gate that no session has made", ErrRank)
+	errNoSession   = fmt.Errorf("nmad: %w: it was never opened", ErrClosed)
+	errNoRequest   = fmt.Errorf("nmad: %w: no request to start", ErrConfig)
+	errNoOperation = fmt.Errorf("nmad: %w: no operation to start", ErrConfig)
 )
 
 // failed returns a request that has ended with err without having been started.
 func failed(err error) *Request {
 	r := &Request{}
 	r.core.SetErr(err)
-	r.core.Stage = flow.Done
-	r.core.State.Store(flow.Ended)
+	r.core.Stage = flow.Finished
+	r.core.State.Store(flow.StateDone)
 	return r
 }
 
 // checkStart returns the error that keeps the caller from starting a request: access, the accessError of the gate or
-// domain; or that r is nil; or that there is no Op (op is false).
+// domain; or that r is nil; or that there is no Operation (op is false).
 func checkStart(access error, r *Request, op bool) error {
 	switch {
 	case access != nil:
@@ -137,7 +137,7 @@ func checkStart(access error, r *Request, op bool) error {
 	case r == nil:
 		return errNoRequest
 	case !op:
-		return errNoOp
+		return errNoOperation
 	}
 	return nil
 }

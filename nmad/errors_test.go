@@ -60,9 +60,9 @@ func TestAbsent(t *testing.T) {
 			"IrecvInto":  func() error { return g.IrecvInto(&Request{}, 1, nil) },
 			"Send":       func() error { return g.Send(1, nil) },
 			"Recv":       func() error { _, err := g.Recv(1, nil); return err },
-			"Post, send": func() error { return g.Post(&Request{}, &Op{}) },
-			"Post, recv": func() error { return g.Post(&Request{}, &Op{Kind: OpRecv}) },
-			"Start":      func() error { return g.Start(&Op{Data: data}).Wait() },
+			"Post, send": func() error { return g.Post(&Request{}, &Operation{}) },
+			"Post, recv": func() error { return g.Post(&Request{}, &Operation{Kind: KindRecv}) },
+			"Start":      func() error { return g.Start(&Operation{Data: data}).Wait() },
 			"Link":       func() error { return g.Link(none) },
 			"Probe":      func() error { return one(g.Probe(none, Tag(1))) },
 			"Sample":     func() error { return one(g.Sample(none)) },
@@ -82,9 +82,9 @@ func TestAbsent(t *testing.T) {
 	}
 	session := func(s *Session) map[string]func() error {
 		return map[string]func() error{
-			"Post":     func() error { return s.Post(AnySource, &Request{}, &Op{Kind: OpRecv}) },
-			"Post, to": func() error { return s.Post(0, &Request{}, &Op{}) },
-			"Start":    func() error { return s.Start(AnySource, &Op{Kind: OpRecv}).Wait() },
+			"Post":     func() error { return s.Post(AnySource, &Request{}, &Operation{Kind: KindRecv}) },
+			"Post, to": func() error { return s.Post(0, &Request{}, &Operation{}) },
+			"Start":    func() error { return s.Start(AnySource, &Operation{Kind: KindRecv}).Wait() },
 			"Irecv":    func() error { return s.Irecv(Tag(1), nil).Wait() },
 			"Recv":     func() error { _, err := s.Recv(Tag(1), nil); return err },
 			"Probe":    func() error { _, err := s.Probe(none, Tag(1)); return err },
@@ -123,27 +123,27 @@ func TestAbsent(t *testing.T) {
 			"Start":             func() error { return g.Start(nil).Wait() },
 			"from any":          func() error { return s.Post(AnySource, &Request{}, nil) },
 			"to a rank":         func() error { return s.Post(0, &Request{}, nil) },
-			"no kind":           func() error { return g.Post(&Request{}, &Op{Kind: OpRecv + 1}) },
-			"a receive, sync":   func() error { return g.Post(&Request{}, &Op{Kind: OpRecv, Sync: true}) },
-			"a send that loans": func() error { return g.Post(&Request{}, &Op{Loan: true}) },
-			"a send to any":     func() error { return s.Post(0, &Request{}, &Op{Loan: true}) },
-			"send, no request":  func() error { return g.Post(nil, &Op{}) },
-			"recv, no request":  func() error { return g.Post(nil, &Op{Kind: OpRecv}) },
-			"any, no request":   func() error { return s.Post(AnySource, nil, &Op{Kind: OpRecv}) },
+			"no kind":           func() error { return g.Post(&Request{}, &Operation{Kind: KindRecv + 1}) },
+			"a receive, sync":   func() error { return g.Post(&Request{}, &Operation{Kind: KindRecv, Sync: true}) },
+			"a send that loans": func() error { return g.Post(&Request{}, &Operation{Loan: true}) },
+			"a send to any":     func() error { return s.Post(0, &Request{}, &Operation{Loan: true}) },
+			"send, no request":  func() error { return g.Post(nil, &Operation{}) },
+			"recv, no request":  func() error { return g.Post(nil, &Operation{Kind: KindRecv}) },
+			"any, no request":   func() error { return s.Post(AnySource, nil, &Operation{Kind: KindRecv}) },
 			"Isend, no request": func() error { return g.IsendInto(nil, 1, nil) },
 			"Irecv, no request": func() error { return g.IrecvInto(nil, 1, nil) },
 		}},
-		"no request": {ErrIdle, requestCalls(nil)},
-		"a zero one": {ErrIdle, requestCalls(&Request{})},
-		"no message": {ErrIdle, map[string]func() error{
+		"no request": {ErrNotStarted, requestCalls(nil)},
+		"a zero one": {ErrNotStarted, requestCalls(&Request{})},
+		"no message": {ErrNotStarted, map[string]func() error{
 			"Recv":  func() error { _, err := (*Message)(nil).Recv(nil); return err },
 			"Irecv": func() error { return (&Message{}).Irecv(nil).Wait() },
-			"Start": func() error { return (&Message{}).Start(&Op{Kind: OpRecv}).Wait() },
+			"Start": func() error { return (&Message{}).Start(&Operation{Kind: KindRecv}).Wait() },
 			"Peek": func() error {
 				if (*Message)(nil).Peek(nil) != 0 || (&Message{}).Peek(make([]byte, 1)) != 0 {
 					return errors.New("it has something to show")
 				}
-				return ErrIdle
+				return ErrNotStarted
 			},
 		}},
 		"no queue": {ErrClosed, map[string]func() error{
@@ -175,7 +175,7 @@ func TestAbsent(t *testing.T) {
 			},
 			"Queue": func() error {
 				q := s.NewQueue()
-				err := g.Post(&Request{}, &Op{Match: Tag(4), Queue: q})
+				err := g.Post(&Request{}, &Operation{Match: Tag(4), Queue: q})
 				_, werr := q.WaitContext(none)
 				return errors.Join(err, werr)
 			},
@@ -211,7 +211,7 @@ func requestCalls(r *Request) map[string]func() error {
 			if !r.Case().(interface{ Try() bool }).Try() {
 				return errors.New("its case waits for something")
 			}
-			return ErrIdle
+			return ErrNotStarted
 		},
 	}
 }

@@ -41,11 +41,11 @@ func ExampleGate_Alloc() {
 		panic(err) // ErrNoRoom: too much is loaned already
 	}
 	n := copy(b.Bytes(), "written once")
-	send := g.Start(&nmad.Op{Match: nmad.Tag(3), Buffer: b.First(n)})
+	send := g.Start(&nmad.Operation{Match: nmad.Tag(3), Buffer: b.First(n)})
 	b.Release() // goes when the send is done
 
 	buf := make([]byte, 1<<16)
-	receive := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(3), Buf: buf, Loan: true})
+	receive := g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(3), Buf: buf, Loan: true})
 	err = receive.Wait()
 	loan := receive.Loan()
 	fmt.Println(string(loan.Bytes()), err)
@@ -79,8 +79,8 @@ func ExampleGate_Post() {
 
 	var r nmad.Request
 	var buf []byte
-	g.Post(&r, &nmad.Op{
-		Kind:   nmad.OpRecv,
+	g.Post(&r, &nmad.Operation{
+		Kind:   nmad.KindRecv,
 		Match:  nmad.Tag(3),
 		Choose: func(e nmad.Envelope) []byte { buf = make([]byte, e.Size); return buf },
 		Done:   func(r *nmad.Request) { fmt.Println("done:", string(buf[:r.Len()])) },
@@ -97,10 +97,10 @@ func ExamplePack() {
 
 	var p nmad.Pack
 	p.Add([]byte("head")).Copy([]byte("body, ")).Add([]byte("and more"))
-	g.Start(&nmad.Op{Match: nmad.Tag(1), Parts: p.Parts()})
+	g.Start(&nmad.Operation{Match: nmad.Tag(1), Parts: p.Parts()})
 
 	head, body := make([]byte, 4), make([]byte, 14)
-	err := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Parts: [][]byte{head, body}}).Wait()
+	err := g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(1), Parts: [][]byte{head, body}}).Wait()
 	fmt.Println(string(head), "|", string(body), err)
 	// Output: head | body, and more <nil>
 }
@@ -117,7 +117,7 @@ func ExampleVector() {
 		fmt.Println(err)
 		return
 	}
-	g.Start(&nmad.Op{Match: nmad.Tag(1), Data: column})
+	g.Start(&nmad.Operation{Match: nmad.Tag(1), Data: column})
 
 	row := make([]byte, 3)
 	_, err = g.Recv(1, row)
@@ -135,7 +135,7 @@ func ExampleGate_Peek() {
 	head := make([]byte, 1)
 	e, n, found := g.Peek(nmad.Tag(1), head)
 	name, body := make([]byte, head[0]), make([]byte, int(e.Size)-1-int(head[0]))
-	err := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Parts: [][]byte{head, name, body}}).Wait()
+	err := g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(1), Parts: [][]byte{head, name, body}}).Wait()
 	fmt.Println(found, n, string(name), string(body), err)
 	// Output: true 1 name body <nil>
 }
@@ -160,7 +160,7 @@ func ExampleQueue() {
 	g, q := s.Gate(0), s.NewQueue()
 	var in [3]nmad.Request
 	for i := range in {
-		g.Post(&in[i], &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(uint64(i)), Queue: q})
+		g.Post(&in[i], &nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(uint64(i)), Queue: q})
 	}
 	for _, tag := range []uint64{2, 0, 1} {
 		g.Send(tag, nil)
@@ -180,7 +180,7 @@ func ExampleGate_Start() {
 	s := alone()
 	defer s.Close()
 	g := s.Gate(0)
-	r := g.Start(&nmad.Op{Match: nmad.Tag(1), Buf: []byte("x"), Sync: true})
+	r := g.Start(&nmad.Operation{Match: nmad.Tag(1), Buf: []byte("x"), Sync: true})
 	early, _ := r.Test()
 	g.Recv(1, make([]byte, 1))
 	fmt.Println(early, r.Wait())

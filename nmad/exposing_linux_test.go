@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
-// TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received; what
-// does not lie in one piece at either end goes over the large track.
+// TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received;
+// what does not lie in one piece at either end goes over the large track.
 func TestExposed(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -52,24 +52,24 @@ func TestExposed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		send *Op
-		recv func(buf []byte) *Op
+		send *Operation
+		recv func(buf []byte) *Operation
 		late bool // the receive is posted when the message is there
 		room int
 		over uint64 // bytes that come over the track
 	}{
 		{name: "expected"},
 		{name: "unexpected", late: true},
-		{name: "synchronous", send: &Op{Sync: true}},
+		{name: "synchronous", send: &Operation{Sync: true}},
 		{name: "truncated", room: 100_000},
 		{name: "truncated, unexpected", room: 100_000, late: true},
 		{name: "without room", room: -1},
-		{name: "chosen", recv: func(buf []byte) *Op {
-			return &Op{Choose: func(Envelope) []byte { return buf }}
+		{name: "chosen", recv: func(buf []byte) *Operation {
+			return &Operation{Choose: func(Envelope) []byte { return buf }}
 		}},
-		{name: "into parts", recv: func(buf []byte) *Op { return &Op{Parts: [][]byte{buf[:10], buf[10:]}} }, over: size},
-		{name: "from parts", send: &Op{Parts: [][]byte{pattern(size, 1)[:5], pattern(size, 1)[5:]}}, over: size},
-		{name: "into blocks", recv: func(buf []byte) *Op { return &Op{Data: vector(buf)} }, over: size},
+		{name: "into parts", recv: func(buf []byte) *Operation { return &Operation{Parts: [][]byte{buf[:10], buf[10:]}} }, over: size},
+		{name: "from parts", send: &Operation{Parts: [][]byte{pattern(size, 1)[:5], pattern(size, 1)[5:]}}, over: size},
+		{name: "into blocks", recv: func(buf []byte) *Operation { return &Operation{Data: vector(buf)} }, over: size},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			room := size
@@ -77,12 +77,12 @@ func TestExposed(t *testing.T) {
 				room = max(c.room, 0)
 			}
 			buf := make([]byte, room)
-			op := &Op{Buf: buf}
+			op := &Operation{Buf: buf}
 			if c.recv != nil {
 				op = c.recv(buf)
 			}
-			op.Kind, op.Match = OpRecv, Tag(5)
-			send := &Op{Buf: pattern(size, 1)}
+			op.Kind, op.Match = KindRecv, Tag(5)
+			send := &Operation{Buf: pattern(size, 1)}
 			if c.send != nil {
 				if send = c.send; send.Parts == nil {
 					send.Buf = pattern(size, 1)
@@ -122,8 +122,8 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// TestExposedAndGone: a process leaves and gives up a send that it has announced with its address. The memory is its own
-// again: a receive that is posted later does not get what lies there by then.
+// TestExposedAndGone: a process leaves and gives up a send that it has announced with its address. The memory is its
+// own again: a receive that is posted later does not get what lies there by then.
 func TestExposedAndGone(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -141,7 +141,7 @@ func TestExposedAndGone(t *testing.T) {
 		in := make([]byte, len(out))
 		r := &Request{}
 		go func() {
-			err := to.Post(r, &Op{Kind: OpRecv, Match: Tag(5), Buf: in})
+			err := to.Post(r, &Operation{Kind: KindRecv, Match: Tag(5), Buf: in})
 			if err == nil {
 				err = r.Wait()
 			}
@@ -172,8 +172,8 @@ type hiding struct {
 
 func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 
-// TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the
-// program's again afterwards.
+// TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is
+// the program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {
 	for how, give := range map[string]func(*Gate){
 		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.unlock() },
@@ -186,11 +186,11 @@ func TestWithdrawnBefore(t *testing.T) {
 		l := hiding{p.links[0], &s, &was}
 		g.locked.link = l
 		g.fresh().initRail(0, l)
-		if err := g.Post(&s, &Op{Match: Tag(1), Buf: make([]byte, 1<<20)}); err != nil {
+		if err := g.Post(&s, &Operation{Match: Tag(1), Buf: make([]byte, 1<<20)}); err != nil {
 			t.Fatal(err)
 		}
 		give(g)
-		if len(was) == 0 || was[0] != flow.Announced || s.core.Stage != flow.Done {
+		if len(was) == 0 || was[0] != flow.Announced || s.core.Stage != flow.Finished {
 			t.Errorf("%s: withdrawn while the send was %v; now it is %v", how, was, s.core.Stage)
 		}
 	}

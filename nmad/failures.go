@@ -80,11 +80,11 @@ func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	if err := c.ofJob(); err != nil {
 		return Agreement{}, err
 	}
-	x, err := c.d.s.reachAgreement(ctx, c, consensus.CallAgree, value)
+	x, err := c.domain.session.reachAgreement(ctx, c, consensus.CallAgree, value)
 	if err != nil {
 		return Agreement{}, err
 	}
-	failed := slices.DeleteFunc(x.agreed, func(rank int) bool { return !c.any.Group().Has(rank) })
+	failed := slices.DeleteFunc(x.agreed, func(rank int) bool { return !c.anyList.Group().Has(rank) })
 	return Agreement{x.verdict.Value, failed}, nil
 }
 
@@ -98,7 +98,7 @@ func (c *Context) Revoke() error {
 	if err := c.ofJob(); err != nil {
 		return err
 	}
-	s := c.d.s
+	s := c.domain.session
 	if !s.agreements.post(func() { s.agreements.revoke(c) }) {
 		return fmt.Errorf("nmad: revoke context %d: %w", c.number, ErrClosed)
 	}
@@ -108,10 +108,10 @@ func (c *Context) Revoke() error {
 // ofJob fails if the context cannot be used for agreements, because it does not belong to domain 0.
 func (c *Context) ofJob() error {
 	switch {
-	case c == nil || !c.d.valid():
+	case c == nil || !c.domain.valid():
 		return errNoSession
-	case c.d.Number() != 0:
-		return fmt.Errorf("nmad: context %d: %w: it is of the domain %d; agreements are in contexts of the job's", c.number, ErrConfig, c.d.Number())
+	case c.domain.Number() != 0:
+		return fmt.Errorf("nmad: context %d: %w: it is of the domain %d; agreements are in contexts of the job's", c.number, ErrConfig, c.domain.Number())
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{s: s}
+	g := &Group{session: s}
 	for rank := range s.job.gates {
 		if slices.Contains(x.agreed, rank) {
 			continue
@@ -159,9 +159,9 @@ func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, v
 // Group is a set of processes of a session, numbered from 0 in the order of their ranks. Shrink makes it. It does not
 // change. Safe for concurrent use.
 type Group struct {
-	s     *Session
-	ranks []int // ranks in the session, by number in the group
-	own   int   // number of this process in the group
+	session *Session
+	ranks   []int // ranks in the session, by number in the group
+	own     int   // number of this process in the group
 }
 
 // Size returns how many processes the group has.
@@ -177,7 +177,7 @@ func (gr *Group) Ranks() []int { return slices.Clone(gr.ranks) }
 // returns a gate on which everything fails with ErrRank.
 func (gr *Group) Gate(number int) *Gate {
 	if number < 0 || number >= len(gr.ranks) {
-		return gr.s.Gate(-1)
+		return gr.session.Gate(-1)
 	}
-	return gr.s.Gate(gr.ranks[number])
+	return gr.session.Gate(gr.ranks[number])
 }

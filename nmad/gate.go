@@ -25,21 +25,21 @@ import (
 // write the buffer of a send, nor touch that of a receive. The data goes straight from one buffer to the other.
 type Gate struct {
 	// Constant once the gate is in the table of its domain.
-	ownRank    int                      // rank of this process
-	rank       int                      // rank of the peer
-	waitEngine *pioman.Engine           // the engine in which waiters wait; nil for a gate that no session has made
-	pollEngine *pioman.Engine           // the engine that polls the gate; waitEngine, unless the domain has a worker
-	private    *domainAccess            // access of the domain, if that is Private; else nil
-	worker     *worker                  // worker of the domain; nil if it has none
-	offload    *offload                 // lets other cores submit sends; nil if none does
-	agreements *agreements              // of the session; nil for gates of domains other than 0
-	any        *match.Any[flow.Request] // receives from any source of the domain
-	domain     *Domain                  // the gate's domain; nil for a gate that a test has made alone
-	peerDomain int                      // number of the peer's domain
-	spin       time.Duration            // how long a waiter polls before it leaves the work to the engine; 0: not at all
-	shared     bool                     // other processes use this process's CPUs
-	monitors   *monitors                // of the session
-	loanBytes  int                      // bytes of the memory that Alloc divides
+	ownRank    int                          // rank of this process
+	rank       int                          // rank of the peer
+	waitEngine *pioman.Engine               // the engine in which waiters wait; nil for a gate that no session has made
+	pollEngine *pioman.Engine               // the engine that polls the gate; waitEngine, unless the domain has a worker
+	private    *domainAccess                // access of the domain, if that is Private; else nil
+	worker     *worker                      // worker of the domain; nil if it has none
+	offload    *offload                     // lets other cores submit sends; nil if none does
+	agreements *agreements                  // of the session; nil for gates of domains other than 0
+	anyList    *match.AnyList[flow.Request] // receives from any source of the domain
+	domain     *Domain                      // the gate's domain; nil for a gate that a test has made alone
+	peerDomain int                          // number of the peer's domain
+	spin       time.Duration                // how long a waiter polls before it leaves the work to the engine; 0: not at all
+	shared     bool                         // other processes use this process's CPUs
+	monitors   *monitors                    // of the session
+	loanBytes  int                          // bytes of the memory that Alloc divides
 
 	task         pioman.Task                // polls the gate; see tick
 	registration gateRegistration           // guarded by Domain.mu
@@ -75,7 +75,7 @@ type bounds struct {
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
-	h.g, h.stage = g, linked
+	h.gate, h.stage = g, stageLinked
 	h.flow.Init(own, rank, 1+len(more), b.Bounds)
 	g.rails = make([]rail, 1+len(more))
 	h.initRail(0, link)
@@ -83,8 +83,8 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 		h.initRail(1+i, l)
 	}
 	h.bind(link, b.eager)
-	h.observe(&monitors{})   // makeGate replaces these
-	h.join(newAny(nil, own)) // gateOf replaces it
+	h.observe(&monitors{})       // makeGate replaces these
+	h.join(newAnyList(nil, own)) // gateOf replaces it
 	return g
 }
 
@@ -184,18 +184,18 @@ func (g *Gate) claim(r *Request) error {
 }
 
 // send starts a send with a request that was claimed, in a context, or in none if that is nil.
-func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
-	if g.sendNow(r, in, tag, buf) {
+func (g *Gate) send(r *Request, msgContext *Context, tag uint64, buf []byte) {
+	if g.sendNow(r, msgContext, tag, buf) {
 		return
 	}
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
+	r.prepare(g, flow.RequestSend, msgContext, tag, buf, flow.NotifyState)
 	g.submit(r)
 }
 
 // recv starts an exact receive with a request that was claimed, in a context, or in none if that is nil.
-func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
-	r.core.Entry.Age = g.any.Now()
+func (g *Gate) recv(r *Request, msgContext *Context, tag uint64, buf []byte) {
+	r.prepare(g, flow.RequestRecv, msgContext, tag, buf, flow.NotifyState)
+	r.core.Entry.Age = g.anyList.Now()
 	h := g.tryLock()
 	if h == nil {
 		if !g.mu.HasLists() || !g.recvApart(r) {
@@ -222,18 +222,18 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 }
 
 // sendIn is Send in a context, or in none if that is nil. The caller may use the gate.
-func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
+func (g *Gate) sendIn(msgContext *Context, tag uint64, buf []byte) error {
 	if g.worker != nil {
-		return g.worker.send(g, in, tag, buf)
+		return g.worker.send(g, msgContext, tag, buf)
 	}
 	h := g.enter()
-	sent, all := h.short(in, tag, buf, nil)
+	sent, all := h.short(msgContext, tag, buf, nil)
 	if all {
 		h.unlockAndYield()
 		return nil
 	}
 	r := h.newRequest()
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyNone)
+	r.prepare(g, flow.RequestSend, msgContext, tag, buf, flow.NotifyNone)
 	if sent {
 		h.awaitFlush(r)
 	} else {
@@ -254,16 +254,16 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 }
 
 // recvIn is Recv in a context, or in none if that is nil. It also returns the size of the whole message, in bytes.
-func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
+func (g *Gate) recvIn(msgContext *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
 	if g.mu.HasLists() {
 		r := requests.Get().(*Request)
-		g.recv(r, in, tag, buf)
-		return finish(r)
+		g.recv(r, msgContext, tag, buf)
+		return resultOf(r)
 	}
-	age := g.any.Now()
+	age := g.anyList.Now()
 	h := g.enter()
 	r := h.newRequest()
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyNone)
+	r.prepare(g, flow.RequestRecv, msgContext, tag, buf, flow.NotifyNone)
 	r.core.Entry.Age = age
 	h.startRecv(r)
 	h.sendIfDue()
@@ -273,20 +273,20 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 // await waits for a request of newRequest, and puts it back. It is called with the lock, and returns without it.
 func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
-	if c.Stage != flow.Done && !h.pollFor(r) {
+	if c.Stage != flow.Finished && !h.pollFor(r) {
 		h.callsSinceWait = 0
-		r.notifyOwner()
-		c.Wakes = marcel.OnThread() && h.g.waitEngine.Hooked()
+		r.endBySignal()
+		c.WakesThread = marcel.OnThread() && h.gate.waitEngine.Hooked()
 		r.completion.Reset()
 		h.unlock()
-		err := h.g.park(r) // r counts as pending meanwhile
-		h.g.mu.Lock()
-		if c.Wakes && c.Stage == flow.Done {
+		err := h.gate.park(r) // r counts as pending meanwhile
+		h.gate.mu.Lock()
+		if c.WakesThread && c.Stage == flow.Finished {
 			h.wokenThreads--
 		}
-		c.Wakes = false
+		c.WakesThread = false
 		if err != nil && !r.completion.Test(bitDone) {
-			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
+			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.gate.rank, c.Entry.Tag, err)
 			h.flow.Withdraw(c) // r does not go back into the pool: it may still be under way
 			h.unlock()
 			return 0, 0, err
@@ -299,7 +299,7 @@ func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	n, size, err = c.N, c.Size, c.Err()
 	c.Data.Set(nil)
 	c.SetErr(nil)
-	c.Link, h.freeRequests = h.freeRequests, c
+	c.Next, h.freeRequests = h.freeRequests, c
 	h.unlockAndYield()
 	return n, size, err
 }

@@ -34,8 +34,8 @@ func exhaust(look func() bool) {
 // die makes new requests fail with why.
 func (h *lockedGate) die(why error) {
 	h.flow.Dead = why
-	h.g.failure.Store(&why)
-	h.setGuarded()
+	h.gate.failure.Store(&why)
+	h.setNoLinks()
 }
 
 // fail ends the gate and all its requests, unless it has ended. Messages that were received completely stay for later
@@ -44,8 +44,8 @@ func (h *lockedGate) fail(why *PeerError) {
 	if h.endErr != nil {
 		return
 	}
-	if d := h.g.domain; d != nil && why.Host == "" {
-		why.Host = d.s.nameOf(why.Rank)
+	if d := h.gate.domain; d != nil && why.Host == "" {
+		why.Host = d.session.nameOf(why.Rank)
 	}
 	h.endErr, h.endTime = why, time.Now()
 	if h.flow.Dead == nil {
@@ -55,7 +55,7 @@ func (h *lockedGate) fail(why *PeerError) {
 	h.failChunks(flow.Push, func(err error) { h.failChunks(flow.Pull, h.flow.End, err) }, h.flow.Dead)
 	h.takeFinished()
 	h.closeView()
-	h.note(GateEnded, Envelope{Source: h.g.rank}, nil, why)
+	h.note(GateEnded, Envelope{Source: h.gate.rank}, nil, why)
 	if h.onEnd != nil {
 		h.onEnd(h)
 	}
@@ -67,17 +67,17 @@ func (h *lockedGate) endOn(err error) {
 	case nil:
 	case flow.ErrLeft:
 		reason := "it closed its session"
-		if far := h.g.peerDomain; far != 0 {
+		if far := h.gate.peerDomain; far != 0 {
 			reason = fmt.Sprintf("it closed its domain %d, or its session", far)
 		}
-		h.fail(&PeerError{Rank: h.g.rank, Reason: reason, Err: ErrPeerLost})
+		h.fail(&PeerError{Rank: h.gate.rank, Reason: reason, Err: ErrPeerLost})
 	default:
-		h.fail(violation(h.g.rank, "%v", err))
+		h.fail(violation(h.gate.rank, "%v", err))
 	}
 }
 
 // lose ends the gate because a call of the first rail's link has failed. Before that it receives what has arrived.
-func (h *lockedGate) lose(err error) { h.loseRail(&h.g.rails[0], err) }
+func (h *lockedGate) lose(err error) { h.loseRail(&h.gate.rails[0], err) }
 
 // loseRail is lose for any rail. The chunks that the rail was carrying are lost, and only the receiver could tell which
 // ones. So the loss of one rail is the loss of the peer.
@@ -88,12 +88,12 @@ func (h *lockedGate) loseRail(at *rail, err error) {
 	h.loseTo(at.failure(err))
 }
 
-// loseTo is fail for a gate whose peer is lost because of why. It tells the launcher first: so the launcher knows before
-// any call of the program fails because of it.
+// loseTo is fail for a gate whose peer is lost because of why. It tells the launcher first: so the launcher knows
+// before any call of the program fails because of it.
 func (h *lockedGate) loseTo(why *PeerError) {
-	if d := h.g.domain; h.endErr == nil && d.valid() {
-		d.s.peerLost.Store(true)
-		d.s.cfg.presence.Tell(presence.Lost)
+	if d := h.gate.domain; h.endErr == nil && d.valid() {
+		d.session.peerLost.Store(true)
+		d.session.cfg.presence.Tell(presence.Lost)
 	}
 	h.fail(why)
 }

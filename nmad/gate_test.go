@@ -42,7 +42,7 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
 		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
-		p.gates[i].locked.join(newAny(match.All(2), i))
+		p.gates[i].locked.join(newAnyList(match.All(2), i))
 		p.gates[i].spin = time.Millisecond // what a test waits for has arrived
 		for k := range p.gates[i].rails {
 			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
@@ -60,9 +60,9 @@ func (pa *pair) session(rank int) *Session {
 	s := &Session{linker: newLinker(time.Minute)}
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, pa.engines[rank]
 	s.openJob()
-	s.job.any = g.any
+	s.job.anyList = g.anyList
 	own := newOwnGate(rank, pa.engines[rank], wide)
-	own.locked.join(g.any)
+	own.locked.join(g.anyList)
 	own.locked.observe(&s.monitors)
 	g.locked.observe(&s.monitors)
 	s.job.gates[rank].Store(own)
@@ -190,11 +190,11 @@ func (pa *pair) sent(msg []byte) *Request {
 func TestReuse(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var s, r Request
-	if _, err := r.Test(); !errors.Is(err, ErrIdle) {
-		t.Errorf("Test of a fresh request: %v, want ErrIdle", err)
+	if _, err := r.Test(); !errors.Is(err, ErrNotStarted) {
+		t.Errorf("Test of a fresh request: %v, want ErrNotStarted", err)
 	}
-	if err := r.Wait(); !errors.Is(err, ErrIdle) {
-		t.Errorf("Wait for a fresh request: %v, want ErrIdle", err)
+	if err := r.Wait(); !errors.Is(err, ErrNotStarted) {
+		t.Errorf("Wait for a fresh request: %v, want ErrNotStarted", err)
 	}
 	buf := make([]byte, 8)
 	if err := p.gates[1].IrecvInto(&r, 1, buf); err != nil {
@@ -309,15 +309,15 @@ func TestNoAllocation(t *testing.T) {
 	})
 	parts, places := inParts(msg, 20, 0, 9), inParts(buf, 7, 30)
 	check("parts, mask", func() {
-		p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Match{Tag: 3, Mask: 3}, Parts: places})
-		p.gates[0].Post(&s, &Op{Match: Tag(7), Parts: parts})
+		p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Match{Tag: 3, Mask: 3}, Parts: places})
+		p.gates[0].Post(&s, &Operation{Match: Tag(7), Parts: parts})
 		s.Wait()
 		r.Wait()
 	})
 	called := func(*Request) {}
 	check("callbacks", func() {
-		p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(3), Buf: buf, Done: called})
-		p.gates[0].Post(&s, &Op{Match: Tag(3), Buf: msg, Done: called})
+		p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Tag(3), Buf: buf, Done: called})
+		p.gates[0].Post(&s, &Operation{Match: Tag(3), Buf: msg, Done: called})
 		s.Wait()
 		r.Wait()
 	})
@@ -404,7 +404,7 @@ func TestSendsAgain(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var r Request
 	called := 0
-	if err := p.gates[0].Post(&r, &Op{Match: Tag(1), Buf: []byte("long before"), Sync: true, Done: func(*Request) { called++ }}); err != nil {
+	if err := p.gates[0].Post(&r, &Operation{Match: Tag(1), Buf: []byte("long before"), Sync: true, Done: func(*Request) { called++ }}); err != nil {
 		t.Fatal(err)
 	}
 	in := make([]byte, 16)
@@ -462,7 +462,7 @@ func TestOwnerStops(t *testing.T) {
 	if err := a.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if b.core.Stage != flow.Done {
+	if b.core.Stage != flow.Finished {
 		t.Error("the second message was there, and its receive is not done")
 	}
 	mustDone(t, b, nil)

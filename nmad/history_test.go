@@ -45,7 +45,7 @@ type posted struct {
 const anyRank = -1
 
 func (po *posted) String() string {
-	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", po.Context.numberOrPlain(), po.Tag, po.Mask, po.from, po.begin, po.end)
+	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", po.Context.numberOrDefault(), po.Tag, po.Mask, po.from, po.begin, po.end)
 	switch {
 	case po.lost:
 		return text + ", which has failed"
@@ -142,7 +142,7 @@ func (ht *historyThread) post(blocks bool) {
 	if ht.rng.IntN(2) == 0 {
 		p.from = anyRank
 	}
-	op := &Op{Kind: OpRecv, Match: p.Match, Buf: p.buf}
+	op := &Operation{Kind: KindRecv, Match: p.Match, Buf: p.buf}
 	p.begin = ht.h.clock.Add(1)
 	if p.from == anyRank {
 		p.r = ht.s.job.Start(AnySource, op)
@@ -296,7 +296,7 @@ func historyRound(t *testing.T, d driver.Driver, seed uint64) uint64 {
 			if c := in[i][rng.IntN(2)]; c == nil {
 				err = g.Send(tag, b)
 			} else {
-				err = g.Start(&Op{Match: Match{Context: c, Tag: tag, Mask: exact}, Buf: b}).Wait()
+				err = g.Start(&Operation{Match: Match{Context: c, Tag: tag, Mask: exact}, Buf: b}).Wait()
 			}
 			if err != nil {
 				t.Error(err)

@@ -20,8 +20,8 @@ func FuzzPackets(f *testing.F) {
 		h.Put(b)
 		return append(b, body...)
 	}
-	f.Add(packet(driver.Header{Kind: flow.KindEager, Context: flow.Plain, Tag: 1, Size: 3}, "abc"))
-	f.Add(packet(driver.Header{Kind: flow.KindRdv, Context: flow.Plain, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
+	f.Add(packet(driver.Header{Kind: flow.KindEager, Context: flow.DefaultContext, Tag: 1, Size: 3}, "abc"))
+	f.Add(packet(driver.Header{Kind: flow.KindRdv, Context: flow.DefaultContext, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
 	f.Add(packet(driver.Header{Kind: flow.KindRtr, Tag: 3, Size: 100, Cookie: 1 << flow.CookieBits}, ""))
 	const first = 1 << flow.CookieBits // the cookie of the first send
 	f.Add(append(packet(driver.Header{Kind: flow.KindRtr, Flags: flow.FlagMore | 1, Size: flow.MinChunk, Cookie: first + 1}, ""),
@@ -32,12 +32,12 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: flow.KindByeAck}, ""))
 	var full []byte
 	for i := range uint32(3) {
-		full = append(full, packet(driver.Header{Kind: flow.KindRdv, Context: flow.Plain, Tag: 9, Size: 1000, Cookie: i, Seq: i}, "")...)
+		full = append(full, packet(driver.Header{Kind: flow.KindRdv, Context: flow.DefaultContext, Tag: 9, Size: 1000, Cookie: i, Seq: i}, "")...)
 	}
 	f.Add(append(full, packet(driver.Header{Kind: flow.KindFull, Size: 3}, "")...))
 	f.Add(packet(driver.Header{Kind: flow.KindRoom, Size: 6}, ""))
 	f.Add(packet(driver.Header{Kind: flow.KindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x01\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanCard+flow.LoanBody)))
+	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanHandle+flow.LoanBody)))
 	f.Add(packet(driver.Header{Kind: flow.KindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{Bounds: flow.Bounds{Window: 2000, Records: 3, PeerWindow: 2000, PeerRecords: 3}}

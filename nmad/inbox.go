@@ -37,7 +37,7 @@ func (g *Gate) leaveRequest(r *Request) {
 func (in *gateInbox) push(r *Request) {
 	for {
 		head := in.incoming.Load()
-		r.core.Link = head
+		r.core.Next = head
 		if in.incoming.CompareAndSwap(head, &r.core) {
 			return
 		}
@@ -63,20 +63,20 @@ func (g *Gate) lockWanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load
 // moves all other requests to started, for handleInbox. It returns the age up to which receives from any source may be
 // compared with this gate's messages: all receives of this gate that were posted before such a receive have begun.
 func (h *lockedGate) Begin() (age uint64) {
-	age = h.g.any.Now() // first: see match.Any.Now
-	h.takeSlips()       // before incoming: they are older
-	if h.g.inbox.incoming.Load() == nil {
+	age = h.gate.anyList.Now() // first: see match.AnyList.Now
+	h.takeSlips()              // before incoming: they are older
+	if h.gate.inbox.incoming.Load() == nil {
 		return age
 	}
 	var first *flow.Request // oldest first
-	for c := h.g.inbox.incoming.Swap(nil); c != nil; {
-		next := c.Link
-		c.Link = first
+	for c := h.gate.inbox.incoming.Swap(nil); c != nil; {
+		next := c.Next
+		c.Next = first
 		c, first = next, c
 	}
 	for c := first; c != nil; {
-		next := c.Link
-		if r := requestOf(c); c.Op == flow.OpRecv {
+		next := c.Next
+		if r := requestOf(c); c.Kind == flow.RequestRecv {
 			age = max(age, c.Entry.Age)
 			h.startRecv(r)
 		} else {
@@ -98,16 +98,16 @@ func (g *Gate) lookAgain() {
 // takeReceives calls Begin, and does the search that lookAgain has asked for.
 func (h *lockedGate) takeReceives() {
 	// Before Begin: so its age covers the receive for which the search was asked.
-	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false)
+	asked := h.gate.inbox.rescan.Load() && h.gate.inbox.rescan.Swap(false)
 	age := h.Begin()
 	if asked && h.endErr == nil && (h.echoDue || h.echoes && !h.started.Empty()) {
-		if h.g.inbox.rescan.Swap(true) { // search later, when echo has received the messages that this process sends to itself
-			h.g.inbox.due.Add(-1)
+		if h.gate.inbox.rescan.Swap(true) { // search later, when echo has received the messages that this process sends to itself
+			h.gate.inbox.due.Add(-1)
 		}
 		return
 	}
 	if asked {
-		h.g.inbox.due.Add(-1)
+		h.gate.inbox.due.Add(-1)
 		h.flow.Search(age)
 		h.failLost(age)
 	}
@@ -128,12 +128,12 @@ func (g *Gate) leaveReleased(l *flow.Lease) {
 
 // takeReleased handles the loans that leaveReleased has left. The holder must not call it while it handles a packet.
 func (h *lockedGate) takeReleased() {
-	if h.g.inbox.released.Load() == nil {
+	if h.gate.inbox.released.Load() == nil {
 		return
 	}
-	for l := h.g.inbox.released.Swap(nil); l != nil; {
+	for l := h.gate.inbox.released.Swap(nil); l != nil; {
 		next := l.Next
-		h.g.inbox.due.Add(-1)
+		h.gate.inbox.due.Add(-1)
 		h.flow.Release(l)
 		l = next
 	}

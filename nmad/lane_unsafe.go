@@ -39,7 +39,7 @@ func (c *Context) way(rank int, w *lane.Way) (known bool) {
 		return h.endErr != nil
 	}
 	link, ok := h.link.(laned)
-	if !ok || h.flow.Context(c.number) != c.any {
+	if !ok || h.flow.Context(c.number) != c.anyList {
 		return true
 	}
 	x := g.inbox.lane.Load()
@@ -49,25 +49,25 @@ func (c *Context) way(rank int, w *lane.Way) (known bool) {
 	}
 	h.flow.Way(c.number, w)
 	head := driver.Header{Context: c.number}
-	w.Revoked, w.Extent = &c.revoked, head.Extent()
+	w.Revoked, w.ContextBits = &c.revoked, head.SizeAndContext()
 	w.Lane.Store(x)
 	return true
 }
 
 // newLane makes the lane of a gate with one link.
 func (h *lockedGate) newLane(link laned) *lane.Lane {
-	g := h.g
+	g := h.gate
 	x := &lane.Lane{
 		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
-		Armed: &h.armedRails, Guarded: &h.guarded, Awake: &h.wokenThreads, Looks: 1,
+		ArmedRails: &h.armedRails, NoLinks: &h.noLinks, WokenThreads: &h.wokenThreads, Looks: 1,
 		Tend: func() {
 			h := g.enter()
 			link.Wake()
 			h.unlock()
 		},
 	}
-	w := slipWatch{lane: x}
-	x.Watch = w.begin
+	w := slipTimer{lane: x}
+	x.StartSlipTimer = w.begin
 	if g.spin > 0 && !g.shared {
 		x.Looks = looksInLane
 	}
@@ -88,7 +88,7 @@ const maxSlipBytes = 64 << 10
 
 // setSlips is Calls.Slips.
 func (c *Context) setSlips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
-	for g := range c.d.all {
+	for g := range c.domain.all {
 		if g.inbox.lane.Load() != x {
 			continue
 		}
@@ -98,7 +98,7 @@ func (c *Context) setSlips(x *lane.Lane, slips []lane.Slip, of func(int) *Reques
 			for i := range slips {
 				slips[i].Lane = uintptr(unsafe.Pointer(x))
 			}
-			x.SlipMask, x.Spare = uint64(len(slips)-1), maxSlipBytes
+			x.SlipMask, x.SlipBytes = uint64(len(slips)-1), maxSlipBytes
 			atomic.StorePointer(&x.Slips, unsafe.Pointer(unsafe.SliceData(slips)))
 		}
 		h.unlock()
@@ -107,7 +107,7 @@ func (c *Context) setSlips(x *lane.Lane, slips []lane.Slip, of func(int) *Reques
 
 // takeSlips posts the receives that C code has begun, in their order.
 func (h *lockedGate) takeSlips() {
-	x := h.g.inbox.lane.Load()
+	x := h.gate.inbox.lane.Load()
 	if x == nil || !x.Waiting() {
 		return
 	}
@@ -116,12 +116,12 @@ func (h *lockedGate) takeSlips() {
 		i := int(at & x.SlipMask)
 		s := &h.slips.all[i]
 		r := h.slips.of(i)
-		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
+		msgContext := h.gate.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).ContextBits >> 48))
 		x.Head.Store(at + 1)
-		x.Spare += int64(s.Room)
+		x.SlipBytes += int64(s.Capacity)
 		// C code keeps the context open, and uses a slip again only when its receive has ended, so this is always true.
-		if in != nil && r.claim() == nil {
-			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
+		if msgContext != nil && r.claim() == nil {
+			r.prepare(h.gate, flow.RequestRecv, msgContext, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Capacity), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}
@@ -133,22 +133,22 @@ func (h *lockedGate) takeSlips() {
 // that.
 const slipDelay = 2 * time.Millisecond
 
-// slipWatch posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins
+// slipTimer posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins
 // receives.
-type slipWatch struct {
+type slipTimer struct {
 	lane *lane.Lane
 	last uint64 // Lane.Tail at the last look
 }
 
-// begin starts to look, unless the watch does already. C code calls it by Lane.Watch when it begins a receive.
-func (sw *slipWatch) begin() {
-	if sw.lane.Watches.Swap(1) == 0 {
+// begin starts to look, unless the timer runs already. C code calls it by Lane.StartSlipTimer when it begins a receive.
+func (sw *slipTimer) begin() {
+	if sw.lane.SlipTimerOn.Swap(1) == 0 {
 		time.AfterFunc(slipDelay, sw.look)
 	}
 }
 
 // look posts the slips if no new one was begun since the last look; else it looks again later.
-func (sw *slipWatch) look() {
+func (sw *slipTimer) look() {
 	tail := sw.lane.Tail.Load()
 	unchanged := sw.last == tail
 	sw.last = tail
@@ -156,7 +156,7 @@ func (sw *slipWatch) look() {
 		time.AfterFunc(slipDelay, sw.look)
 		return
 	}
-	sw.lane.Watches.Store(0) // a receive that is begun from here on starts the watch again
+	sw.lane.SlipTimerOn.Store(0) // a receive that is begun from here on starts the timer again
 	if sw.lane.Waiting() {
 		sw.lane.Tend()
 	}

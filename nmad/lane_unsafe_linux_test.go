@@ -39,10 +39,10 @@ func (f *foreign) begin(tag uint64, buf []byte) int {
 	tail := f.lane.Tail.Load()
 	i := int(tail & f.lane.SlipMask)
 	s := &f.slips[i]
-	s.Buf, s.Room, s.Key, s.Age = uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), tag, f.way.Clock.Load()
+	s.Buf, s.Capacity, s.Key, s.Age = uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), tag, f.way.Clock.Load()
 	s.Way = uintptr(unsafe.Pointer(f.way))
 	s.State.Store(lane.SlipWaiting)
-	f.lane.Spare -= int64(len(buf))
+	f.lane.SlipBytes -= int64(len(buf))
 	f.lane.Tail.Store(tail + 1)
 	f.lane.Lock.Store(0)
 	return i
@@ -57,8 +57,8 @@ func heap(n int) []byte {
 
 var heaped atomic.Pointer[[64]byte]
 
-// TestSlips: receives that code outside of Go has begun come before those that Go begins later, whichever these name, and
-// before what a probe sees; and at last by themselves.
+// TestSlips: receives that code outside of Go has begun come before those that Go begins later, whichever these name,
+// and before what a probe sees; and at last by themselves.
 func TestSlips(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -86,7 +86,9 @@ func TestSlips(t *testing.T) {
 	}
 	later := func(rank int, m Match) func(*Request, []byte) error {
 		m.Context = to
-		return func(r *Request, buf []byte) error { return to.d.Post(rank, r, &Op{Kind: OpRecv, Match: m, Buf: buf}) }
+		return func(r *Request, buf []byte) error {
+			return to.domain.Post(rank, r, &Operation{Kind: KindRecv, Match: m, Buf: buf})
+		}
 	}
 	for name, begin := range map[string]func(*Request, []byte) error{
 		"named":      func(r *Request, buf []byte) error { return to.IrecvInto(r, 0, 7, buf) },
@@ -114,8 +116,8 @@ func TestSlips(t *testing.T) {
 			}
 		}
 	}
-	if f.lane.Spare != maxSlipBytes || f.lane.Waiting() {
-		t.Errorf("%d bytes may be waited for, of %d; waiting: %v", f.lane.Spare, maxSlipBytes, f.lane.Waiting())
+	if f.lane.SlipBytes != maxSlipBytes || f.lane.Waiting() {
+		t.Errorf("%d bytes may be waited for, of %d; waiting: %v", f.lane.SlipBytes, maxSlipBytes, f.lane.Waiting())
 	}
 
 	slip := heap(1)
@@ -123,7 +125,7 @@ func TestSlips(t *testing.T) {
 	send("c")
 	m := Tag(7)
 	m.Context = to
-	if _, there := to.d.Gate(0).Iprobe(m); there {
+	if _, there := to.domain.Gate(0).Iprobe(m); there {
 		t.Error("a probe sees the message of a slip")
 	}
 	if over, err := f.requests[i].Test(); !over || err != nil || string(slip) != "c" {
@@ -131,7 +133,7 @@ func TestSlips(t *testing.T) {
 	}
 
 	i = f.begin(7, slip)
-	f.lane.Watch()
+	f.lane.StartSlipTimer()
 	for began := time.Now(); f.slips[i].State.Load() != lane.SlipGiven; time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("no thread calls, and the slip waits for ever")

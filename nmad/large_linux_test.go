@@ -79,9 +79,9 @@ func TestBeyondTwoGiBOverDrivers(t *testing.T) {
 		}
 		j := newJob(t, 2, d, nil)
 		from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		for what, op := range map[string]*Op{
-			"in one piece": {Kind: OpRecv, Match: Tag(1), Buf: buf},
-			"in blocks":    {Kind: OpRecv, Match: Tag(1), Data: blocks},
+		for what, op := range map[string]*Operation{
+			"in one piece": {Kind: KindRecv, Match: Tag(1), Buf: buf},
+			"in blocks":    {Kind: KindRecv, Match: Tag(1), Data: blocks},
 		} {
 			clear(buf)
 			room := size

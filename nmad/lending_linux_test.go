@@ -25,7 +25,7 @@ func loanable(t *testing.T, bytes uint64) *mapped.Memory {
 }
 
 // at is the body of a first LOAN.
-func at(c mapped.Card, place uint64) []byte {
+func at(c mapped.Handle, place uint64) []byte {
 	b := newWhere(c, int(place))
 	return b[:]
 }
@@ -33,12 +33,12 @@ func at(c mapped.Card, place uint64) []byte {
 // TestHostileLoans: memory, or a place in it, that makes no sense ends the gate with ErrProtocol, and nothing is read
 // there.
 func TestHostileLoans(t *testing.T) {
-	named := func(fd int) mapped.Card {
+	named := func(fd int) mapped.Handle {
 		t.Cleanup(func() { unix.Close(fd) })
 		size, file, _ := mapped.Check(fd, "test")
-		return mapped.Card{PID: uint32(os.Getpid()), FD: uint32(fd), File: file, Size: size}
+		return mapped.Handle{PID: uint32(os.Getpid()), FD: uint32(fd), File: file, Size: size}
 	}
-	file := func() mapped.Card {
+	file := func() mapped.Handle {
 		f, err := os.CreateTemp(t.TempDir(), "")
 		if err == nil {
 			err = f.Truncate(8192)
@@ -53,7 +53,7 @@ func TestHostileLoans(t *testing.T) {
 		}
 		return named(fd)
 	}
-	memory := func(bytes int64, seals int) mapped.Card {
+	memory := func(bytes int64, seals int) mapped.Handle {
 		fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestHostileLoans(t *testing.T) {
 		return named(fd)
 	}
 	const sealed = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
-	pipe := func() mapped.Card {
+	pipe := func() mapped.Handle {
 		var ends [2]int
 		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestHostileLoans(t *testing.T) {
 		c.Size = 8192
 		return c
 	}
-	good := loanable(t, 8192).Card()
+	good := loanable(t, 8192).Handle()
 	longer := good
 	longer.Size += pageBytes
 	for what, c := range map[string]struct {
@@ -98,12 +98,12 @@ func TestHostileLoans(t *testing.T) {
 		"longer than it":    {8193, at(good, 0)},
 		"as long as can be": {1 << 62, at(good, 0)},
 		"empty":             {0, at(good, 0)},
-		"short description": {100, at(good, 0)[:flow.LoanCard+flow.LoanBody-1]},
+		"short description": {100, at(good, 0)[:flow.LoanHandle+flow.LoanBody-1]},
 		"long description":  {100, append(at(good, 0), 0)},
 	} {
 		p, g := hostile()
-		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
+		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
 		if g.locked.endErr == nil || !errors.Is(g.locked.endErr, ErrProtocol) {
 			t.Errorf("%s: %v", what, g.locked.endErr)
@@ -118,15 +118,15 @@ func TestHostileLoans(t *testing.T) {
 
 // TestCardOnce: the first LOAN, and no other, says in which memory messages lie.
 func TestCardOnce(t *testing.T) {
-	whole := at(loanable(t, 8192).Card(), 0)
+	whole := at(loanable(t, 8192).Handle(), 0)
 	for what, c := range map[string]struct{ first, second []byte }{
-		"a second memory": {whole, at(loanable(t, 8192).Card(), 0)},
+		"a second memory": {whole, at(loanable(t, 8192).Handle(), 0)},
 		"twice":           {whole, whole},
-		"no memory":       {whole[flow.LoanCard:], nil},
+		"no memory":       {whole[flow.LoanHandle:], nil},
 	} {
 		p, g := hostile()
 		for i, body := range [][]byte{c.first, c.second} {
-			p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Seq: uint32(i)}, body)
+			p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: uint32(len(body)), Tag: 1, Size: 50, Seq: uint32(i)}, body)
 			g.poll()
 			if broken := errors.Is(g.Err(), ErrProtocol); broken != (i == 1 || c.second == nil) {
 				t.Errorf("%s: after LOAN %d: %v", what, i, g.Err())
@@ -137,14 +137,14 @@ func TestCardOnce(t *testing.T) {
 
 // TestLoanBlind: one that cannot map what it is loaned gets the message as ever.
 func TestLoanBlind(t *testing.T) {
-	none, gone, other, elsewhere := mapped.Card{}, loanable(t, 8192), loanable(t, 8192).Card(), loanable(t, 8192).Card()
+	none, gone, other, elsewhere := mapped.Handle{}, loanable(t, 8192), loanable(t, 8192).Handle(), loanable(t, 8192).Handle()
 	gone.Hide()
 	other.File++
 	elsewhere.PID++
-	for what, c := range map[string]mapped.Card{"no memory": none, "hidden": gone.Card(), "another file": other, "another process": elsewhere} {
+	for what, c := range map[string]mapped.Handle{"no memory": none, "hidden": gone.Handle(), "another file": other, "another process": elsewhere} {
 		p, g := hostile()
-		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
+		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanHandle + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
 		g.poll()
 		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.endErr != nil || r.core.Stage != flow.Pulling || want != 100 {
 			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.endErr, r.core.Stage, want)
@@ -152,15 +152,15 @@ func TestLoanBlind(t *testing.T) {
 	}
 }
 
-// TestLoanChanges: what is loaned may change under the program that reads it, and stays readable when the gate has ended
-// in a bad way.
+// TestLoanChanges: what is loaned may change under the program that reads it, and stays readable when the gate has
+// ended in a bad way.
 func TestLoanChanges(t *testing.T) {
 	m := loanable(t, 8192)
 	mem := m.Bytes()
 	mem[4100] = 7
 	p, g := hostile()
-	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Card(), 4096))
+	r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanHandle + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Handle(), 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -185,12 +185,12 @@ func TestReturnTwice(t *testing.T) {
 	m := loanable(t, 8192)
 	p, g := hostile()
 	for i := range uint32(20) { // more than the small track holds
-		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-		body := at(m.Card(), 0)
+		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
+		body := at(m.Handle(), 0)
 		if i > 0 {
-			body = body[flow.LoanCard:]
+			body = body[flow.LoanHandle:]
 		}
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, body)
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: uint32(len(body)), Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, body)
 		g.poll()
 		mustDone(t, r, nil)
 		l := r.Loan()
@@ -218,10 +218,10 @@ func TestReturnTwice(t *testing.T) {
 	}
 }
 
-// neighbour is a simulated link whose peer is this process.
-type neighbour struct{ *simnet.Link }
+// selfPeerLink is a simulated link whose peer is this process.
+type selfPeerLink struct{ *simnet.Link }
 
-func (nb neighbour) Caps() driver.Caps {
+func (nb selfPeerLink) Caps() driver.Caps {
 	c := nb.Link.Caps()
 	c.Process = os.Getpid()
 	return c
@@ -230,7 +230,7 @@ func (nb neighbour) Caps() driver.Caps {
 // hostile is a gate whose peer is the test.
 func hostile() (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	p.gates[1].locked.bind(neighbour{p.links[1]}, 0)
+	p.gates[1].locked.bind(selfPeerLink{p.links[1]}, 0)
 	return p, p.gates[1]
 }
 
@@ -265,7 +265,7 @@ func TestBlockOfGivenUpSend(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // no memory to share on this system
 	}
-	s := g.Start(&Op{Match: Tag(1), Buffer: x})
+	s := g.Start(&Operation{Match: Tag(1), Buffer: x})
 	if err := x.Release(); err != nil {
 		t.Fatal(err)
 	}

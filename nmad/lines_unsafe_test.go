@@ -18,8 +18,8 @@ type extent struct {
 	what     string
 }
 
-// belongings walks over what a gate reaches by pointers, slices and interfaces, and lists the objects. It stops at what is
-// not of a gate: the session, the domain and the engines; functions and maps are not walked into.
+// belongings walks over what a gate reaches by pointers, slices and interfaces, and lists the objects. It stops at what
+// is not of a gate: the session, the domain and the engines; functions and maps are not walked into.
 func belongings(g *Gate) (all []extent) {
 	seen := map[uintptr]bool{}
 	stops := []reflect.Type{reflect.TypeFor[Session](), reflect.TypeFor[Domain](), reflect.TypeFor[pioman.Engine](), reflect.TypeFor[monitors](), reflect.TypeFor[agreements](), reflect.TypeFor[worker]()}
@@ -65,9 +65,9 @@ func belongings(g *Gate) (all []extent) {
 	return all
 }
 
-// TestDomainsShareNoLine: of what the gates of up to 63 private domains of a process have, nothing that is written while
-// messages pass lies on a cache line (two of 64 bytes, as processors fetch the neighbour) where another one has something.
-// It compares every byte of objects on such lines before and after.
+// TestDomainsShareNoLine: of what the gates of up to 63 private domains of a process have, nothing that is written
+// while messages pass lies on a cache line (two of 64 bytes, as processors fetch the neighbor) where another one has
+// something. It compares every byte of objects on such lines before and after.
 func TestDomainsShareNoLine(t *testing.T) {
 	const line, most = 128, MaxDomains - 1
 	type owned struct {

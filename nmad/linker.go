@@ -27,7 +27,7 @@ type linker struct {
 
 	ctx       context.Context // ends when no more links are to be made
 	cancel    context.CancelFunc
-	dialSlots chan struct{} // holds an element for each gate that is being dialled
+	dialSlots chan struct{} // holds an element for each gate that is being dialed
 
 	changes   chan struct{}  // tells linkAll that a gate has got its links, or has ended; has room for one element
 	acceptors sync.WaitGroup // goroutines that accept
@@ -155,7 +155,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	}
 }
 
-// welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the
+// welcome gives a link that a peer has dialed to its gate, when the domain that the peer asks for is open. On the
 // first rail it also tells the dialer what becomes of the link, and after YES waits for the other rails and attaches
 // all of them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
@@ -185,11 +185,11 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	}
 	for err == nil {
 		h := g.lock()
-		gone := h.endErr != nil || h.stage != accepting
+		gone := h.endErr != nil || h.stage != stageAccepting
 		ready := !gone && !slices.Contains(h.accepted, nil)
 		rails := h.accepted
 		h.unlock()
-		if ready && d.attach(g, accepting, rails) {
+		if ready && d.attach(g, stageAccepting, rails) {
 			return
 		}
 		if gone {
@@ -198,7 +198,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 			err = fmt.Errorf("its other rails did not come: %w", context.Cause(ctx))
 		}
 	}
-	d.giveUp(g, accepting, err)
+	d.giveUp(g, stageAccepting, err)
 }
 
 // asked receives the dialer's packet, waits until the domain is open for which the link is, and returns the domain and
@@ -244,7 +244,7 @@ func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 		})
 	}
 	h := g.lock()
-	if at == accepting {
+	if at == stageAccepting {
 		rails, h.accepted = h.accepted, nil
 	}
 	if h.stage == at {
@@ -263,25 +263,25 @@ func closeLinks(links []driver.Link) {
 	}
 }
 
-// reach dials the links of a gate in the stage dialling, until it has them, or gives up, or the gate leaves that stage.
+// reach dials the links of a gate in the stage dialing, until it has them, or gives up, or the gate leaves that stage.
 func (d *Domain) reach(g *Gate) {
-	ctx, stop := limit.Context(d.ctx, d.s.linker.limit)
+	ctx, stop := limit.Context(d.ctx, d.session.linker.limit)
 	defer stop()
-	for wait := firstAsk; g.isDialling(); wait = min(2*wait, lastAsk) {
-		links, later, err := d.s.linker.dial(ctx, d.number, g)
+	for wait := firstAsk; g.isDialing(); wait = min(2*wait, lastAsk) {
+		links, later, err := d.session.linker.dial(ctx, d.number, g)
 		if err == nil && !later {
-			if !d.attach(g, dialling, links) {
+			if !d.attach(g, stageDialing, links) {
 				closeLinks(links)
 			}
 			return
 		}
-		for end := time.Now().Add(wait); err == nil && g.isDialling() && time.Now().Before(end); {
+		for end := time.Now().Add(wait); err == nil && g.isDialing() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
 				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
 		}
 		if err != nil {
-			d.giveUp(g, dialling, err)
+			d.giveUp(g, stageDialing, err)
 			return
 		}
 	}
@@ -418,7 +418,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // attach gives a gate its links, which were made in the stage from, and registers the gate with the engine. It returns
 // false if the gate is not in that stage any more; then the caller closes the links.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
-	linker := d.s.linker
+	linker := d.session.linker
 	h := g.lock()
 	for i, end := range linker.ends {
 		l := &g.rails[i]
@@ -484,9 +484,9 @@ func (s *Session) allLinked() bool {
 // for a receive that is posted later. The poster writes the count of receives, and notice writes Session.relayLost,
 // before each reads what the other has written. So one of the two sees that links are needed.
 func (d *Domain) linkWaiting() {
-	waits := !d.any.Empty()
+	waits := !d.anyList.Empty()
 	for _, c := range d.contexts.All() {
-		waits = waits || !c.any.Empty()
+		waits = waits || !c.anyList.Empty()
 	}
 	if waits {
 		d.meshOnce()
@@ -504,8 +504,8 @@ func (d *Domain) linkWaiting() {
 // never waits for the lock of a gate: the goroutine of agreements makes the links.
 func (d *Domain) meshOnce() {
 	if !d.meshed.Swap(true) {
-		d.s.agreements.post(func() {
-			for _, o := range d.s.domains.open.All() {
+		d.session.agreements.post(func() {
+			for _, o := range d.session.domains.open.All() {
 				o.mesh()
 			}
 		})
@@ -515,7 +515,7 @@ func (d *Domain) meshOnce() {
 // mesh makes the links of meshOnce in one domain. It takes the locks of gates.
 func (d *Domain) mesh() {
 	for rank := range d.gates {
-		if !d.meshed.Load() || !d.any.Group().Has(rank) {
+		if !d.meshed.Load() || !d.anyList.Group().Has(rank) {
 			continue
 		}
 		g := d.gateOf(rank)

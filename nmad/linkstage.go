@@ -15,16 +15,16 @@ import (
 // control connection tells its gate. Until the gate has links it has an unlinkedLink, which never has room: so a send
 // waits in the gate's queue as for a busy network, and sends need no further check.
 //
-//	                 something to send              YES; all rails dialled
-//	   unlinked ------------------------> dialling ------------------------> linked
+//	                 something to send              YES; all rails dialed
+//	   unlinked ------------------------> dialing -------------------------> linked
 //	      |                                  |                                 ^
 //	      | the peer's first rail: YES       | the peer's first rail,          |
 //	      |                                  | and its rank is the lower: YES  |
 //	      '---------------> accepting <------'                                 |
 //	                            '--------------- all rails are here -----------'
 //
-//	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
-//	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
+//	unlinked, dialing, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
+//	unlinked, dialing, accepting --- Close, nothing left to send -------> absent
 //
 // On each rail the dialer sends the first packet (LINK), which says from which domain to which domain the link leads.
 // If the accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So
@@ -49,11 +49,11 @@ import (
 type linkStage uint8
 
 const (
-	unlinked  linkStage = iota // no links, and none were asked for
-	dialling                   // Domain.reach makes links
-	accepting                  // welcome has taken the peer's first rail, and waits for the others
-	linked                     // the gate has its links
-	absent                     // closed without links
+	stageUnlinked  linkStage = iota // no links, and none were asked for
+	stageDialing                    // Domain.reach makes links
+	stageAccepting                  // welcome has taken the peer's first rail, and waits for the others
+	stageLinked                     // the gate has its links
+	stageAbsent                     // closed without links
 )
 
 // Header.Size of a packet LINK: what the two sides of a new link tell each other.
@@ -65,65 +65,65 @@ const (
 )
 
 // linked reports whether the gate has its links.
-func (h *lockedGate) linked() bool { return h.stage == linked }
+func (h *lockedGate) linked() bool { return h.stage == stageLinked }
 
 // detached reports whether the gate has no links, and none are being made.
-func (h *lockedGate) detached() bool { return h.stage == unlinked || h.stage == absent }
+func (h *lockedGate) detached() bool { return h.stage == stageUnlinked || h.stage == stageAbsent }
 
 // linksUnderway reports whether links are being made.
 func (h *lockedGate) linksUnderway() bool {
-	return (h.stage == dialling || h.stage == accepting) && h.endErr == nil
+	return (h.stage == stageDialing || h.stage == stageAccepting) && h.endErr == nil
 }
 
-// isDialling reports whether this side still dials the links. It takes the lock.
-func (g *Gate) isDialling() bool {
-	return g.holds(func(h *lockedGate) bool { return h.endErr == nil && h.stage == dialling })
+// isDialing reports whether this side still dials the links. It takes the lock.
+func (g *Gate) isDialing() bool {
+	return g.holds(func(h *lockedGate) bool { return h.endErr == nil && h.stage == stageDialing })
 }
 
 // wantLinks starts to make links, unless that was done before.
 func (h *lockedGate) wantLinks() {
-	if h.stage != unlinked || h.endErr != nil {
+	if h.stage != stageUnlinked || h.endErr != nil {
 		return
 	}
-	h.stage = dialling
-	h.g.domain.work.Go(func() { h.g.domain.reach(h.g) })
+	h.stage = stageDialing
+	h.gate.domain.work.Go(func() { h.gate.domain.reach(h.gate) })
 }
 
-// setGuarded sets guarded. The holder calls it after each change of flow.Dead and stage.
-func (h *lockedGate) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
+// setNoLinks sets noLinks. The holder calls it after each change of flow.Dead and stage.
+func (h *lockedGate) setNoLinks() { h.noLinks = h.flow.Dead != nil || h.stage != stageLinked }
 
-// admitsReceive reports whether a receive may wait at a guarded gate. If the gate is dead, it ends the receive and
-// returns false.
+// admitsReceive reports whether a receive may wait at a gate without links. If the gate is dead, it ends the receive
+// and returns false.
 func (h *lockedGate) admitsReceive(c *flow.Request) bool {
 	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if h.g.domain != nil && h.g.domain.s.relayLost.Load() {
+	if h.gate.domain != nil && h.gate.domain.session.relayLost.Load() {
 		h.wantLinks()
 	}
 	return true
 }
 
-// verdict decides what becomes of a first rail that the peer has dialled, and returns the answer. After linkYes the
+// verdict decides what becomes of a first rail that the peer has dialed, and returns the answer. After linkYes the
 // gate keeps the link.
 func (h *lockedGate) verdict(link driver.Link) uint64 {
 	switch {
-	case h.endErr != nil || h.stage == absent:
+	case h.endErr != nil || h.stage == stageAbsent:
 		return linkNever
-	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.ownRank:
-		h.stage = accepting
-		h.accepted = make([]driver.Link, len(h.g.rails))
+	case h.stage == stageUnlinked, h.stage == stageDialing && h.gate.rank < h.gate.ownRank:
+		h.stage = stageAccepting
+		h.accepted = make([]driver.Link, len(h.gate.rails))
 		h.accepted[0] = link
 		return linkYes
 	}
 	return linkLater
 }
 
-// acceptRail takes a further rail that the peer has dialled. It returns false if the gate does not accept links, or has
+// acceptRail takes a further rail that the peer has dialed. It returns false if the gate does not accept links, or has
 // that rail.
 func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
-	if h.endErr != nil || h.stage != accepting || h.accepted[rail] != nil {
+	if h.endErr != nil || h.stage != stageAccepting || h.accepted[rail] != nil {
 		return false
 	}
 	h.accepted[rail] = link
@@ -136,10 +136,10 @@ func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 	if h.endErr != nil || h.stage != from {
 		return false
 	}
-	h.stage, h.accepted = linked, nil
-	h.setGuarded()
+	h.stage, h.accepted = stageLinked, nil
+	h.setNoLinks()
 	for i, link := range links {
-		h.g.rails[i].bind(link)
+		h.gate.rails[i].bind(link)
 	}
 	h.bind(links[0], h.eager)
 	h.linksMade = uint64(len(links))
@@ -159,7 +159,7 @@ func (h *lockedGate) endWaiters(err error) {
 
 // endUnlinked closes a gate that has no links. From here on it answers NEVER.
 func (h *lockedGate) endUnlinked() {
-	h.stage = absent
+	h.stage = stageAbsent
 	h.endWaiters(h.flow.Dead)
 }
 
@@ -192,16 +192,16 @@ func (g *Gate) Link(ctx context.Context) error {
 // The first send over it starts to make the real links. The holder of the gate's lock calls its methods; any thread may
 // call Close and Descriptor.
 type unlinkedLink struct {
-	driver.Plain
-	h *lockedGate
+	driver.BasicLink
+	gate *lockedGate
 }
 
 func (unlinkedLink) Caps() driver.Caps {
-	return driver.Caps{Short: -1, Buffered: true, Place: driver.Place{Node: -1}}
+	return driver.Caps{Short: -1, Buffered: true, Locality: driver.Locality{Node: -1}}
 }
 
 func (no unlinkedLink) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
-	no.h.wantLinks()
+	no.gate.wantLinks()
 	return false, nil
 }
 

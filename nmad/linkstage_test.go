@@ -36,7 +36,7 @@ func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	return s.job.makeGate(remoteDomain{rank, 0})
 }
 
-// TestLinkStages: what becomes of a link that the peer has dialled, in every stage, from either
+// TestLinkStages: what becomes of a link that the peer has dialed, in every stage, from either
 // side.
 func TestLinkStages(t *testing.T) {
 	for _, c := range []struct {
@@ -47,20 +47,20 @@ func TestLinkStages(t *testing.T) {
 		want  uint64
 		next  linkStage
 	}{
-		{"unlinked, lower", unlinked, 0, false, linkYes, accepting},
-		{"unlinked, higher", unlinked, 2, false, linkYes, accepting},
-		{"dialling, lower", dialling, 0, false, linkYes, accepting},
-		{"dialling, higher", dialling, 2, false, linkLater, dialling},
-		{"accepting, lower", accepting, 0, false, linkLater, accepting},
-		{"accepting, higher", accepting, 2, false, linkLater, accepting},
-		{"linked, lower", linked, 0, false, linkLater, linked},
-		{"linked, higher", linked, 2, false, linkLater, linked},
-		{"absent", absent, 0, false, linkNever, absent},
-		{"ended", dialling, 0, true, linkNever, dialling},
+		{"unlinked, lower", stageUnlinked, 0, false, linkYes, stageAccepting},
+		{"unlinked, higher", stageUnlinked, 2, false, linkYes, stageAccepting},
+		{"dialing, lower", stageDialing, 0, false, linkYes, stageAccepting},
+		{"dialing, higher", stageDialing, 2, false, linkLater, stageDialing},
+		{"accepting, lower", stageAccepting, 0, false, linkLater, stageAccepting},
+		{"accepting, higher", stageAccepting, 2, false, linkLater, stageAccepting},
+		{"linked, lower", stageLinked, 0, false, linkLater, stageLinked},
+		{"linked, higher", stageLinked, 2, false, linkLater, stageLinked},
+		{"absent", stageAbsent, 0, false, linkNever, stageAbsent},
+		{"ended", stageDialing, 0, true, linkNever, stageDialing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := unlinkedGate(t, 1, c.peer)
-			if g.locked.stage = c.stage; c.stage == accepting {
+			if g.locked.stage = c.stage; c.stage == stageAccepting {
 				g.locked.accepted = make([]driver.Link, 2)
 			}
 			if c.ended {
@@ -70,7 +70,7 @@ func TestLinkStages(t *testing.T) {
 			if got := g.locked.verdict(first); got != c.want || g.locked.stage != c.next {
 				t.Errorf("answer %d, stage %d; want %d, %d", got, g.locked.stage, c.want, c.next)
 			}
-			if took := g.locked.acceptRail(1, second); took != (c.next == accepting) {
+			if took := g.locked.acceptRail(1, second); took != (c.next == stageAccepting) {
 				t.Errorf("a further rail was taken: %v", took)
 			}
 			if g.locked.acceptRail(1, second) {
@@ -173,7 +173,7 @@ func TestGatherLinks(t *testing.T) {
 		}
 		for _, from := range []int{0, 4} {
 			wg.Go(func() {
-				if err := j.sessions[from].Gate(2).Start(&Op{Match: Tag(uint64(from)), Buf: pattern(10, 1), Sync: true}).Wait(); err != nil {
+				if err := j.sessions[from].Gate(2).Start(&Operation{Match: Tag(uint64(from)), Buf: pattern(10, 1), Sync: true}).Wait(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -224,7 +224,7 @@ func TestLinkNow(t *testing.T) {
 	})
 }
 
-// picky is a network over which one rank cannot be dialled: at once, or for ever.
+// picky is a network over which one rank cannot be dialed: at once, or for ever.
 type picky struct {
 	simnet.Net
 	rank  int

@@ -10,11 +10,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// Loan is a message that a receive with Op.Loan has received; Request.Loan returns it. If InPlace is true, its bytes
-// lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the
-// sender waits for Release. Otherwise the bytes are in the buffer of the receive. A sender that breaks the rules can
-// change bytes in place while they are read, so a reader that checks the bytes must copy them first, and check the
-// copy.
+// Loan is a message that a receive with Operation.Loan has received; Request.Loan returns it. If InPlace is true, its
+// bytes lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the program),
+// and the sender waits for Release. Otherwise the bytes are in the buffer of the receive. A sender that breaks the
+// rules can change bytes in place while they are read, so a reader that checks the bytes must copy them first, and
+// check the copy.
 //
 // A Loan is a handle, and may be copied. After Release it has no bytes. The zero Loan counts as released. The methods
 // never block; any number of threads may call them at once, also in callbacks. If Release is called several times, one
@@ -53,13 +53,14 @@ func (ln Loan) Release() error {
 	return nil
 }
 
-// Loan returns the message of a receive with Op.Loan that has ended without an error. Each call returns the same Loan
-// until the request is started again; the program must release it once. In all other cases Loan returns the zero Loan.
+// Loan returns the message of a receive with Operation.Loan that has ended without an error. Each call returns the same
+// Loan until the request is started again; the program must release it once. In all other cases Loan returns the zero
+// Loan.
 func (r *Request) Loan() Loan {
-	if r == nil || !r.ended() || !r.core.UsesRare || r.core.Rare.Lease == nil {
+	if r == nil || !r.done() || !r.core.UsesExtras || r.core.Extras.Lease == nil {
 		return Loan{}
 	}
-	x, generation := r.core.Rare.Lease, r.core.Rare.LeaseGeneration
+	x, generation := r.core.Extras.Lease, r.core.Extras.LeaseGeneration
 	if x.Generation.Load() != generation { // released: the lease may belong to another message by now
 		return Loan{}
 	}
@@ -69,27 +70,27 @@ func (r *Request) Loan() Loan {
 // source returns the gate from which the message of a receive has come.
 func (r *Request) source() *Gate {
 	if d := r.domain(); d != nil {
-		return d.gates.at(r.core.Rare.From)
+		return d.gates.at(r.core.Extras.From)
 	}
 	return r.gate
 }
 
-// loanBody is the content of a LOAN: the Card of the memory that has the sender's buffers, and the place of the message
-// there, in bytes.
-type loanBody = [flow.LoanCard + flow.LoanBody]byte
+// loanBody is the content of a LOAN: the Handle of the memory that has the sender's buffers, and the place of the
+// message there, in bytes.
+type loanBody = [flow.LoanHandle + flow.LoanBody]byte
 
-func newWhere(c mapped.Card, place int) (b loanBody) {
+func newWhere(c mapped.Handle, place int) (b loanBody) {
 	c.Put(b[:])
-	binary.LittleEndian.PutUint64(b[flow.LoanCard:], uint64(place))
+	binary.LittleEndian.PutUint64(b[flow.LoanHandle:], uint64(place))
 	return b
 }
 
 // View implements flow.Network: it returns the bytes of a message that the peer lends. It maps the peer's memory when
-// its card has come, if the card is of the process at the other end of the link. It returns nil, and no error, if that
-// memory cannot be mapped: then messages come in the usual way.
-func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
-	if len(card) > 0 {
-		c, err := mapped.CardOf(card), error(nil)
+// its handle has come, if the handle is of the process at the other end of the link. It returns nil, and no error, if
+// that memory cannot be mapped: then messages come in the usual way.
+func (h *lockedGate) View(handle []byte, place, size uint64) ([]byte, error) {
+	if len(handle) > 0 {
+		c, err := mapped.HandleOf(handle), error(nil)
 		if int64(c.PID) != int64(h.link.Caps().Process) {
 			return nil, nil
 		}

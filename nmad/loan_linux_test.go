@@ -101,11 +101,11 @@ func TestLoan(t *testing.T) {
 				what := fmt.Sprintf("%d bytes, late %v", size, late)
 				b := alloc(t, from, size, seed)
 				var s, r *Request
-				post := func() { r = to.Start(&Op{Kind: OpRecv, Match: Tag(7), Buf: room, Loan: true}) }
+				post := func() { r = to.Start(&Operation{Kind: KindRecv, Match: Tag(7), Buf: room, Loan: true}) }
 				if !late {
 					post()
 				}
-				s = from.Start(&Op{Match: Tag(7), Buffer: b})
+				s = from.Start(&Operation{Match: Tag(7), Buffer: b})
 				if late {
 					for _, ok := to.Iprobe(Tag(7)); !ok; _, ok = to.Iprobe(Tag(7)) {
 						time.Sleep(10 * time.Microsecond)
@@ -133,7 +133,7 @@ func TestLoan(t *testing.T) {
 					t.Errorf("%s: the buffer is not ours again", what)
 				}
 				// The same buffer again, to a receive that takes no loans.
-				s = from.Start(&Op{Match: Tag(8), Buffer: b})
+				s = from.Start(&Operation{Match: Tag(8), Buffer: b})
 				if n, err := to.Recv(8, room); err != nil || n != size || !bytes.Equal(room, pattern(size, seed)) {
 					t.Fatalf("%s, received as ever: %d bytes, %v, or damaged", what, n, err)
 				}
@@ -175,25 +175,25 @@ func TestLoanReceives(t *testing.T) {
 	}
 	for what, receive := range map[string]func() ([]byte, error){
 		"in parts": func() ([]byte, error) {
-			return whole(to.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: [][]byte{room[:10], nil, room[10:]}}))
+			return whole(to.Start(&Operation{Kind: KindRecv, Match: Tag(1), Parts: [][]byte{room[:10], nil, room[10:]}}))
 		},
-		"by a mask":  func() ([]byte, error) { return whole(to.Start(&Op{Kind: OpRecv, Match: Match{}, Buf: room})) },
+		"by a mask":  func() ([]byte, error) { return whole(to.Start(&Operation{Kind: KindRecv, Match: Match{}, Buf: room})) },
 		"any source": func() ([]byte, error) { return whole(j.sessions[1].Irecv(Match{}, room)) },
 		"chosen late": func() ([]byte, error) {
-			return whole(to.Start(&Op{Kind: OpRecv, Choose: func(Envelope) []byte { return room }}))
+			return whole(to.Start(&Operation{Kind: KindRecv, Choose: func(Envelope) []byte { return room }}))
 		},
 		"claimed":       func() ([]byte, error) { return whole(claim(to).Irecv(room)) },
-		"loan, claimed": func() ([]byte, error) { return loan(claim(to).Start(&Op{Kind: OpRecv, Buf: nil, Loan: true})) },
-		"loan, by mask": func() ([]byte, error) { return loan(to.Start(&Op{Kind: OpRecv, Loan: true})) },
+		"loan, claimed": func() ([]byte, error) { return loan(claim(to).Start(&Operation{Kind: KindRecv, Buf: nil, Loan: true})) },
+		"loan, by mask": func() ([]byte, error) { return loan(to.Start(&Operation{Kind: KindRecv, Loan: true})) },
 		"loan, any source": func() ([]byte, error) {
-			return loan(j.sessions[1].job.Start(AnySource, &Op{Kind: OpRecv, Loan: true}))
+			return loan(j.sessions[1].job.Start(AnySource, &Operation{Kind: KindRecv, Loan: true}))
 		},
 		"loan, would choose": func() ([]byte, error) {
-			return loan(to.Start(&Op{Kind: OpRecv, Loan: true, Choose: func(Envelope) []byte { t.Error("asked for a buffer"); return nil }}))
+			return loan(to.Start(&Operation{Kind: KindRecv, Loan: true, Choose: func(Envelope) []byte { t.Error("asked for a buffer"); return nil }}))
 		},
 		"loan, by callback": func() ([]byte, error) {
 			done := make(chan []byte, 1)
-			to.Start(&Op{Kind: OpRecv, Match: Tag(1), Loan: true, Done: func(r *Request) {
+			to.Start(&Operation{Kind: KindRecv, Match: Tag(1), Loan: true, Done: func(r *Request) {
 				l := r.Loan()
 				done <- bytes.Clone(l.Bytes())
 				l.Release()
@@ -215,7 +215,7 @@ func TestLoanReceives(t *testing.T) {
 	} {
 		for i := range 3 {
 			b := alloc(t, from, size, uint64(i))
-			s := from.Start(&Op{Match: Tag(1), Buffer: b})
+			s := from.Start(&Operation{Match: Tag(1), Buffer: b})
 			if err := b.Release(); err != nil { // it goes when the send is done
 				t.Error(err)
 			}
@@ -248,7 +248,7 @@ func TestLoanLooks(t *testing.T) {
 	defer j.close()
 	defer j.moving()()
 	from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-	s := from.Start(&Op{Match: Tag(3), Buffer: alloc(t, from, size, 1)})
+	s := from.Start(&Operation{Match: Tag(3), Buffer: alloc(t, from, size, 1)})
 	e, err := to.Probe(t.Context(), Tag(3))
 	if err != nil || e != (Envelope{0, 3, size}) {
 		t.Errorf("probe: %+v, %v", e, err)
@@ -261,7 +261,7 @@ func TestLoanLooks(t *testing.T) {
 	if n := m.Peek(first[:50]); n != 50 {
 		t.Errorf("peek at what was claimed: %d bytes", n)
 	}
-	r := m.Start(&Op{Kind: OpRecv, Buf: nil, Loan: true})
+	r := m.Start(&Operation{Kind: KindRecv, Buf: nil, Loan: true})
 	take(t, r.Loan(), size, 1)
 	if err := s.Wait(); err != nil {
 		t.Error(err)
@@ -285,7 +285,7 @@ func TestLoanOrder(t *testing.T) {
 			continue
 		}
 		b := alloc(t, from, sizes[i], uint64(i))
-		sends = append(sends, from.Start(&Op{Match: Tag(1), Buffer: b}))
+		sends = append(sends, from.Start(&Operation{Match: Tag(1), Buffer: b}))
 		b.Release()
 	}
 	room := make([]byte, 100_000)
@@ -318,7 +318,7 @@ func TestLoanTruncated(t *testing.T) {
 		from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		b := alloc(t, from, 100_000, 5)
 		for _, room := range []int{0, 10, 99_999} {
-			s := from.Start(&Op{Match: Tag(1), Buffer: b})
+			s := from.Start(&Operation{Match: Tag(1), Buffer: b})
 			buf := make([]byte, room)
 			n, err := to.Recv(1, buf)
 			if !errors.Is(err, ErrTruncated) || n != room || !bytes.Equal(buf, pattern(100_000, 5)[:room]) {
@@ -328,8 +328,8 @@ func TestLoanTruncated(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		s := from.Start(&Op{Match: Tag(1), Buffer: b.First(60_000)})
-		r := to.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 50_000), Loan: true})
+		s := from.Start(&Operation{Match: Tag(1), Buffer: b.First(60_000)})
+		r := to.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: make([]byte, 50_000), Loan: true})
 		err := r.Wait()
 		if lends(d) {
 			if err != nil {
@@ -361,38 +361,38 @@ func TestBufferMisuse(t *testing.T) {
 		want error
 	}{
 		"no gate":          {func() error { _, err := none.Alloc(1); return err }, ErrRank},
-		"nil gate":         {func() error { return (*Gate)(nil).Start(&Op{Match: Tag(1), Buffer: b}).Wait() }, ErrRank},
+		"nil gate":         {func() error { return (*Gate)(nil).Start(&Operation{Match: Tag(1), Buffer: b}).Wait() }, ErrRank},
 		"below 0":          {func() error { _, err := from.Alloc(-1); return err }, ErrConfig},
 		"too large":        {func() error { _, err := from.Alloc(DefaultLoans + 1); return err }, ErrNoRoom},
 		"release of zero":  {func() error { return Buffer{}.Release() }, ErrReleased},
 		"release of none":  {func() error { return Loan{}.Release() }, ErrReleased},
-		"other gate":       {func() error { return j.sessions[0].Gate(2).Start(&Op{Match: Tag(1), Buffer: b}).Wait() }, ErrConfig},
-		"own gate":         {func() error { return j.sessions[0].Gate(0).Start(&Op{Match: Tag(1), Buffer: b}).Wait() }, ErrConfig},
-		"with other bytes": {func() error { return from.Post(new(Request), &Op{Buffer: b, Buf: []byte{1}}) }, ErrConfig},
+		"other gate":       {func() error { return j.sessions[0].Gate(2).Start(&Operation{Match: Tag(1), Buffer: b}).Wait() }, ErrConfig},
+		"own gate":         {func() error { return j.sessions[0].Gate(0).Start(&Operation{Match: Tag(1), Buffer: b}).Wait() }, ErrConfig},
+		"with other bytes": {func() error { return from.Post(new(Request), &Operation{Buffer: b, Buf: []byte{1}}) }, ErrConfig},
 		"request in use": {func() error {
 			r := to.Irecv(99, nil)
 			defer r.Cancel()
-			return to.Post(r, &Op{Buffer: alloc(t, to, 5000, 1)})
+			return to.Post(r, &Operation{Buffer: alloc(t, to, 5000, 1)})
 		}, ErrActive},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 	}
-	s := from.Start(&Op{Match: Tag(1), Buffer: b})
-	if err := from.Start(&Op{Match: Tag(1), Buffer: b}).Wait(); !errors.Is(err, ErrActive) {
+	s := from.Start(&Operation{Match: Tag(1), Buffer: b})
+	if err := from.Start(&Operation{Match: Tag(1), Buffer: b}).Wait(); !errors.Is(err, ErrActive) {
 		t.Errorf("sent twice: %v", err)
 	}
 	if err := b.Release(); err != nil {
 		t.Error(err)
 	}
-	if err := from.Start(&Op{Match: Tag(1), Buffer: b}).Wait(); !errors.Is(err, ErrReleased) {
+	if err := from.Start(&Operation{Match: Tag(1), Buffer: b}).Wait(); !errors.Is(err, ErrReleased) {
 		t.Errorf("sent after it was released: %v", err)
 	}
 	if err := b.Release(); !errors.Is(err, ErrReleased) || b.Bytes() != nil {
 		t.Errorf("released twice: %v, %d bytes", err, len(b.Bytes()))
 	}
-	r := to.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
+	r := to.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
 	if err := r.Wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -408,10 +408,10 @@ func TestBufferMisuse(t *testing.T) {
 	if got := b.First(20_000).Len() + b.First(-1).Len(); got != 10_000 {
 		t.Errorf("cut to 20000 and -1 bytes: %d altogether", got)
 	}
-	// A receive that is cancelled has taken nothing.
-	r = to.Start(&Op{Kind: OpRecv, Match: Tag(2), Buf: nil, Loan: true})
+	// A receive that is canceled has taken nothing.
+	r = to.Start(&Operation{Kind: KindRecv, Match: Tag(2), Buf: nil, Loan: true})
 	if !r.Cancel() || !errors.Is(r.Wait(), ErrCanceled) || r.Loan().Bytes() != nil {
-		t.Error("a receive was not cancelled, or has a loan")
+		t.Error("a receive was not canceled, or has a loan")
 	}
 }
 
@@ -426,7 +426,7 @@ func TestLoansExhausted(t *testing.T) {
 		var sends []*Request
 		for i := range 4 {
 			b := alloc(t, from, 256<<10, uint64(i))
-			sends = append(sends, from.Start(&Op{Match: Tag(1), Buffer: b}))
+			sends = append(sends, from.Start(&Operation{Match: Tag(1), Buffer: b}))
 			b.Release()
 		}
 		if _, err := from.Alloc(1); !errors.Is(err, ErrNoRoom) {
@@ -454,8 +454,8 @@ func TestLoanSelf(t *testing.T) {
 	g := j.sessions[0].Gate(0)
 	for _, size := range []int{100, 100_000} {
 		b := alloc(t, g, size, 3)
-		s := g.Start(&Op{Match: Tag(1), Buffer: b})
-		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, size), Loan: true})
+		s := g.Start(&Operation{Match: Tag(1), Buffer: b})
+		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: make([]byte, size), Loan: true})
 		if err := errors.Join(r.Wait(), s.Wait()); err != nil {
 			t.Fatal(err)
 		}
@@ -479,7 +479,7 @@ func TestLoanClose(t *testing.T) {
 			defer j.moving()()
 			from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 			b := alloc(t, from, 50_000, 1)
-			s := from.Start(&Op{Match: Tag(1), Buffer: b})
+			s := from.Start(&Operation{Match: Tag(1), Buffer: b})
 			l, err := recvLoan(to, 1, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -504,7 +504,7 @@ func TestLoanClose(t *testing.T) {
 			if !bytes.Equal(b.Bytes(), pattern(50_000, 1)) {
 				t.Error("the buffer is damaged")
 			}
-			if err := from.Start(&Op{Match: Tag(1), Buffer: b}).Wait(); err == nil {
+			if err := from.Start(&Operation{Match: Tag(1), Buffer: b}).Wait(); err == nil {
 				t.Error("a send of a session that was closed")
 			}
 			take(t, l, 50_000, 1)
@@ -520,7 +520,7 @@ func TestLoanClose(t *testing.T) {
 
 // recvLoan receives a message that may be loaned.
 func recvLoan(g *Gate, tag uint64, buf []byte) (Loan, error) {
-	r := g.Start(&Op{Kind: OpRecv, Match: Tag(tag), Buf: buf, Loan: true})
+	r := g.Start(&Operation{Kind: KindRecv, Match: Tag(tag), Buf: buf, Loan: true})
 	err := r.Wait()
 	return r.Loan(), err
 }

@@ -22,8 +22,8 @@ const loanSize = 300_000
 // loanMessage is what rank lends.
 func loanMessage(rank int) []byte { return bytes.Repeat([]byte{byte(rank + 1), 2, 3}, loanSize/3) }
 
-// lender is a process of TestKilledWithLoans: it has loaned the other one messages, and was loaned one, when the victim is
-// killed.
+// lender is a process of TestKilledWithLoans: it has loaned the other one messages, and was loaned one, when the victim
+// is killed.
 func lender(victim int) error {
 	s, err := nmad.Join(context.Background())
 	if err != nil {
@@ -38,9 +38,9 @@ func lender(victim int) error {
 			return err
 		}
 		copy(b.Bytes(), loanMessage(s.Rank()))
-		buffers, sends = append(buffers, b), append(sends, g.Start(&nmad.Op{Match: nmad.Tag(1), Buffer: b}))
+		buffers, sends = append(buffers, b), append(sends, g.Start(&nmad.Operation{Match: nmad.Tag(1), Buffer: b}))
 	}
-	receive := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Loan: true})
+	receive := g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(1), Loan: true})
 	err = receive.Wait()
 	l := receive.Loan()
 	if err != nil || !l.InPlace() || !bytes.Equal(l.Bytes(), want) {
@@ -81,8 +81,8 @@ func lender(victim int) error {
 	return s.Close()
 }
 
-// TestKilledWithLoans kills one of two processes that have loaned each other messages: what it has loaned stays readable,
-// what it was loaned comes back, with the error, and nothing is left behind.
+// TestKilledWithLoans kills one of two processes that have loaned each other messages: what it has loaned stays
+// readable, what it was loaned comes back, with the error, and nothing is left behind.
 func TestKilledWithLoans(t *testing.T) {
 	for _, engine := range []string{explicit, hooked} {
 		for victim := range 2 {

@@ -22,10 +22,10 @@ func TestLoanSteady(t *testing.T) {
 	once := func() {
 		b, err := from.Alloc(64 << 10)
 		if err == nil {
-			err = to.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Loan: true})
+			err = to.Post(&r, &Operation{Kind: KindRecv, Match: Tag(1), Loan: true})
 		}
 		if err == nil {
-			err = from.Post(&s, &Op{Match: Tag(1), Buffer: b})
+			err = from.Post(&s, &Operation{Match: Tag(1), Buffer: b})
 		}
 		if err == nil {
 			err = r.Wait()
@@ -80,7 +80,7 @@ func TestLoanStress(t *testing.T) {
 						return
 					}
 					fill(b.Bytes(), tag, i)
-					s := from.Start(&Op{Match: Tag(tag), Buffer: b})
+					s := from.Start(&Operation{Match: Tag(tag), Buffer: b})
 					if i%2 == 0 {
 						b.Release()
 						continue
@@ -122,7 +122,7 @@ func TestLoanStress(t *testing.T) {
 						}
 						continue
 					}
-					r := to.Start(&Op{Kind: OpRecv, Match: Tag(tag), Buf: room, Loan: true})
+					r := to.Start(&Operation{Kind: KindRecv, Match: Tag(tag), Buf: room, Loan: true})
 					if err := r.Wait(); err != nil {
 						t.Error(err)
 						return

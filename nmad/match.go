@@ -24,16 +24,16 @@ func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
 func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }
 
-// newAny makes the list of receives from any source that the gates to a group share. own is the rank of this process.
-// Its lock is one that hooks may wait for.
-func newAny(group match.Group, own int) *match.Any[flow.Request] {
-	return match.NewAny[flow.Request](group, own, &marcel.SpinLock{})
+// newAnyList makes the list of receives from any source that the gates to a group share. own is the rank of this
+// process. Its lock is one that hooks may wait for.
+func newAnyList(group match.Group, own int) *match.AnyList[flow.Request] {
+	return match.NewAnyList[flow.Request](group, own, &marcel.SpinLock{})
 }
 
 // join makes the gate share its receives from any source with other gates.
-func (h *lockedGate) join(any *match.Any[flow.Request]) {
-	h.g.any = any
-	h.flow.Join(flow.Plain, any)
+func (h *lockedGate) join(anyList *match.AnyList[flow.Request]) {
+	h.gate.anyList = anyList
+	h.flow.Join(flow.DefaultContext, anyList)
 }
 
 // The rest of this file has the part of a domain and its gates in receives and probes from any source; ANYSOURCE.md has
@@ -41,26 +41,26 @@ func (h *lockedGate) join(any *match.Any[flow.Request]) {
 // the inbox.
 
 // startAny begins a receive, or a probe, from any source in a context, or in none if that is nil.
-func (d *Domain) startAny(r *Request, in *Context) {
-	x, any := r.useRare(), in.anyIn(d)
-	x.Anywhere, x.domain, x.any = true, d, any
-	r.notifyOwner()
+func (d *Domain) startAny(r *Request, msgContext *Context) {
+	x, anyList := r.useExtras(), msgContext.anyListOf(d)
+	x.Anywhere, x.domain, x.anyList = true, d, anyList
+	r.endBySignal()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.pollEngine.Need()    // no gate counts r as pending; tellEnd calls Done
-	any.Post(&r.core.Rare.Wild) // from here on r may end, and be started again
-	d.look(any)
-	if d.s.relayLost.Load() {
+	r.gate.pollEngine.AddPending()    // no gate counts r as pending; tellDone calls RemovePending
+	anyList.Post(&r.core.Extras.Wild) // from here on r may end, and be started again
+	d.look(anyList)
+	if d.session.relayLost.Load() {
 		d.meshOnce()
 	}
-	if any.Err() != nil {
+	if anyList.Err() != nil {
 		d.ownGate().look() // if no gate has messages, this one makes r fail
 	}
 }
 
 // look makes all gates that may hold unexpected messages compare them with the receives in any.
-func (d *Domain) look(any *match.Any[flow.Request]) {
-	for rank := range any.Flagged {
-		if any.Empty() {
+func (d *Domain) look(anyList *match.AnyList[flow.Request]) {
+	for rank := range anyList.Flagged {
+		if anyList.Empty() {
 			return
 		}
 		d.gates.at(rank).look()
@@ -68,8 +68,8 @@ func (d *Domain) look(any *match.Any[flow.Request]) {
 }
 
 // lookLast is look after the end of the last sender: it makes the receives in any fail that find no message.
-func (d *Domain) lookLast(any *match.Any[flow.Request]) {
-	d.look(any)
+func (d *Domain) lookLast(anyList *match.AnyList[flow.Request]) {
+	d.look(anyList)
 	d.ownGate().look()
 }
 
@@ -83,20 +83,20 @@ func (g *Gate) look() {
 // failLost fails the receives from any source that have no message and will get none. The caller has compared the
 // messages of this gate with all receives of up to that age.
 func (h *lockedGate) failLost(age uint64) {
-	h.failLostOf(h.g.any, age)
+	h.failLostOf(h.gate.anyList, age)
 	for _, c := range h.contexts {
-		h.failLostOf(c.any, age)
+		h.failLostOf(c.anyList, age)
 	}
 }
 
 // failLostOf is failLost for one context.
-func (h *lockedGate) failLostOf(any *match.Any[flow.Request], age uint64) {
-	why := any.Err()
+func (h *lockedGate) failLostOf(anyList *match.AnyList[flow.Request], age uint64) {
+	why := anyList.Err()
 	if why == nil {
 		return
 	}
-	any.Searched(h.g.rank, age)
-	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
+	anyList.Searched(h.gate.rank, age)
+	for c := anyList.TakeLost(); c != nil; c = anyList.TakeLost() {
 		h.flow.Finish(c, why)
 	}
 }

@@ -41,8 +41,8 @@ func overEach(t *testing.T, f func(t *testing.T, d driver.Driver)) {
 	}
 }
 
-// TestAnySourceBesideGate: of a receive from any source and one from a rank, which one thread posts one after the other,
-// the first one gets the older message, in either order of the two, while others hold the lock of the gate.
+// TestAnySourceBesideGate: of a receive from any source and one from a rank, which one thread posts one after the
+// other, the first one gets the older message, in either order of the two, while others hold the lock of the gate.
 func TestAnySourceBesideGate(t *testing.T) {
 	pairs := effort.Of(20000)
 	overEach(t, func(t *testing.T, d driver.Driver) {
@@ -94,8 +94,8 @@ func TestAnySourceBesideGate(t *testing.T) {
 	})
 }
 
-// TestAnySourceAfterTheEnd: when all others have closed, receives from any source by many threads still get every message
-// that is there, and none that has one fails; then they fail.
+// TestAnySourceAfterTheEnd: when all others have closed, receives from any source by many threads still get every
+// message that is there, and none that has one fails; then they fail.
 func TestAnySourceAfterTheEnd(t *testing.T) {
 	overEach(t, func(t *testing.T, d driver.Driver) {
 		const each = 300
@@ -103,7 +103,7 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 		s := j.sessions[0]
 		onThreads(3, func(i int) {
 			if i == 2 {
-				for s.job.any.Err() == nil { // until both ends are known here
+				for s.job.anyList.Err() == nil { // until both ends are known here
 					s.job.poll()
 					runtime.Gosched()
 				}
@@ -169,8 +169,8 @@ func TestAnySourceOfGroup(t *testing.T) {
 	s := j.sessions[0]
 	group := match.All(3)
 	group[0] &^= 1 << 2
-	s.job.any = newAny(group, 0) // before the gates to the others are made
-	s.job.gates.at(0).locked.join(s.job.any)
+	s.job.anyList = newAnyList(group, 0) // before the gates to the others are made
+	s.job.gates.at(0).locked.join(s.job.anyList)
 	buf := make([]byte, 8)
 	outside, member := j.sessions[2].Gate(0).Isend(5, []byte("two")), s.Irecv(Tag(5), buf)
 	if e, err := s.Gate(2).Probe(context.Background(), Tag(5)); err != nil || e.Source != 2 {
@@ -234,8 +234,8 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 }
 
 // TestAnySourceHistory has threads and goroutines post receives from any source and from ranks, with masks and without,
-// take them back, claim and probe, while messages come and, one after the other, the peers leave; and looks whether what
-// each got can be: no receive would rather have another message that would rather have it. Repeatable for long, as
+// take them back, claim and probe, while messages come and, one after the other, the peers leave; and looks whether
+// what each got can be: no receive would rather have another message that would rather have it. Repeatable for long, as
 // TestSoak: -soak, -soak.seed.
 func TestAnySourceHistory(t *testing.T) {
 	seed := *soakSeed
@@ -265,7 +265,7 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			p := newPair(simnet.Options{}, wide)
 			g, s := p.gates[1], p.session(1)
 			for range c.masked {
-				g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 1 << 40, Mask: 1 << 40}, Buf: nil})
+				g.Start(&Operation{Kind: KindRecv, Match: Match{Tag: 1 << 40, Mask: 1 << 40}, Buf: nil})
 			}
 			for range c.any {
 				s.Irecv(Tag(1<<40), nil)
@@ -273,10 +273,10 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			r := &Request{}
 			b.ReportAllocs()
 			for b.Loop() {
-				r.prepare(g, flow.OpRecv, nil, 7, nil, flow.NotifyNone)
-				r.core.Entry.Age = g.any.Now()
+				r.prepare(g, flow.RequestRecv, nil, 7, nil, flow.NotifyNone)
+				r.core.Entry.Age = g.anyList.Now()
 				g.locked.startRecv(r)
-				if requestOf(g.locked.flow.Match(flow.Plain, 7)) != r {
+				if requestOf(g.locked.flow.Match(flow.DefaultContext, 7)) != r {
 					b.Fatal("another receive got the message")
 				}
 			}
@@ -284,8 +284,8 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 	}
 }
 
-// BenchmarkReceiveFromAny posts a receive from any source before its message has come or after, beside messages that have
-// no receive.
+// BenchmarkReceiveFromAny posts a receive from any source before its message has come or after, beside messages that
+// have no receive.
 func BenchmarkReceiveFromAny(b *testing.B) {
 	for _, before := range []bool{true, false} {
 		for _, kept := range []int{0, 100} {
@@ -298,7 +298,7 @@ func BenchmarkReceiveFromAny(b *testing.B) {
 					}
 				}
 				p.settle()
-				r, op := &Request{}, &Op{Kind: OpRecv, Match: Tag(7), Buf: make([]byte, 8)}
+				r, op := &Request{}, &Operation{Kind: KindRecv, Match: Tag(7), Buf: make([]byte, 8)}
 				start := func() {
 					if err := s.Post(AnySource, r, op); err != nil {
 						b.Fatal(err)
@@ -316,7 +316,7 @@ func BenchmarkReceiveFromAny(b *testing.B) {
 					if !before {
 						start()
 					}
-					if !r.ended() {
+					if !r.done() {
 						b.Fatal("the message has not come")
 					}
 				}

@@ -35,12 +35,12 @@ type monitors struct {
 
 type monitor struct {
 	kinds EventKind
-	f     func(Event)
+	fn    func(Event)
 }
 
-// Monitor calls f for each event of the given kinds until stop is called. f is called as Op.Done is: without any lock,
-// by the thread that polls the gate, which may be in a hook of the scheduler. So f must not block or wait, but it may
-// start requests. Events of one gate come one at a time and in order; those of different gates may come at the same
+// Monitor calls f for each event of the given kinds until stop is called. f is called as Operation.Done is: without any
+// lock, by the thread that polls the gate, which may be in a hook of the scheduler. So f must not block or wait, but it
+// may start requests. Events of one gate come one at a time and in order; those of different gates may come at the same
 // time. An event does not name the context of its message. After stop has returned, one more call may be under way.
 func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 	if s == nil || f == nil {
@@ -69,7 +69,7 @@ func (ms *monitors) change(how func(*shelf.Snapshot[*monitor])) {
 func (ms *monitors) tell(e Event) {
 	for _, m := range ms.list.All() {
 		if m.kinds&e.Kind != 0 {
-			m.f(e)
+			m.fn(e)
 		}
 	}
 }

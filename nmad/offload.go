@@ -38,7 +38,7 @@ func (off Offload) String() string { return name(off, "off", "idle", "tasklet") 
 // The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If
 // the link has no room, the gate's own task sends the rest later.
 type offload struct {
-	g       *Gate
+	gate    *Gate
 	pending atomic.Bool     // the task is scheduled, and has not begun to look; starters set it, the task clears it
 	idle    atomic.Uint64   // Stats.Offloaded
 	vector  *tasklet.Vector // of OffloadTasklet; else nil
@@ -51,7 +51,7 @@ func offloading(g *Gate, cfg *DomainConfig) *offload {
 	if cfg.Offload == OffloadOff || g.rank == g.ownRank {
 		return nil
 	}
-	x := &offload{g: g}
+	x := &offload{gate: g}
 	x.task.Init("nmad submission", func(*pioman.Task) pioman.Status { x.run(); return pioman.Done }, pioman.OneShot)
 	if cfg.Offload == OffloadTasklet {
 		x.vector = cfg.Tasklets
@@ -63,12 +63,12 @@ func offloading(g *Gate, cfg *DomainConfig) *offload {
 // run is the function of the task and of the tasklet.
 func (of *offload) run() {
 	of.pending.Store(false)
-	of.g.tend()
+	of.gate.tend()
 }
 
 // leaveRequest leaves a send for another core.
 func (of *offload) leaveRequest(r *Request) {
-	of.g.inbox.push(r)
+	of.gate.inbox.push(r)
 	if !of.pending.Swap(true) && !of.schedule() {
 		of.run()
 	}
@@ -79,7 +79,7 @@ func (of *offload) schedule() bool {
 	if of.vector != nil {
 		return of.tasklet.Schedule()
 	}
-	vp, err := of.g.pollEngine.Offload(&of.task, false)
+	vp, err := of.gate.pollEngine.Offload(&of.task, false)
 	if vp >= 0 {
 		of.idle.Add(1)
 	}
@@ -97,7 +97,7 @@ func (of *offload) end() {
 }
 
 // offloads reports whether another core is to submit r.
-func (g *Gate) offloads(r *Request) bool { return g.offload != nil && r.core.Op == flow.OpSend }
+func (g *Gate) offloads(r *Request) bool { return g.offload != nil && r.core.Kind == flow.RequestSend }
 
 // checkOffload fails if Offload and Tasklets do not fit the rest of the configuration.
 func (cfg *DomainConfig) checkOffload() error {

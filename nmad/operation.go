@@ -17,17 +17,17 @@ type Envelope struct {
 type Kind uint8
 
 const (
-	OpSend Kind = iota // the operation sends a message
-	OpRecv             // the operation receives a message
+	KindSend Kind = iota // the operation sends a message
+	KindRecv             // the operation receives a message
 )
 
 // AnySource takes the place of a rank in Domain.Post: the receive takes a message from any process, this one included.
 const AnySource = -1
 
-// Op is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each field is the
-// usual case, except that a receive with the zero Match takes a message with any tag; Tag(7) is the Match for tag 7. An
-// option that belongs to the other kind of operation is an ErrConfig.
-type Op struct {
+// Operation is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each
+// field is the usual case, except that a receive with the zero Match takes a message with any tag; Tag(7) is the Match
+// for tag 7. An option that belongs to the other kind of operation is an ErrConfig.
+type Operation struct {
 	Kind Kind
 	// Match is the context and the tag of a send, whose Mask is ignored, or says which messages a receive takes.
 	Match
@@ -80,15 +80,15 @@ type Op struct {
 }
 
 // check fails if op cannot be started at a gate of that domain to that rank.
-func (op *Op) check(d *Domain, rank int) error {
+func (op *Operation) check(d *Domain, rank int) error {
 	switch {
-	case op.Kind > OpRecv:
+	case op.Kind > KindRecv:
 		return fmt.Errorf("nmad: %w: an operation of kind %d", ErrConfig, op.Kind)
-	case op.Kind == OpRecv && (op.Buffer.block != nil || op.Sync || op.Priority != 0 || op.Buffered):
+	case op.Kind == KindRecv && (op.Buffer.block != nil || op.Sync || op.Priority != 0 || op.Buffered):
 		return fmt.Errorf("nmad: %w: a receive with Buffer, Sync, Priority or Buffered, which are options of a send", ErrConfig)
 	case op.Buffered && (op.Buffer.block != nil || op.Sync || op.Done != nil || op.Queue != nil):
 		return fmt.Errorf("nmad: %w: a buffered send with Buffer, Sync, Done or Queue: it is done when Post returns", ErrConfig)
-	case op.Kind == OpSend && (op.Choose != nil || op.Loan):
+	case op.Kind == KindSend && (op.Choose != nil || op.Loan):
 		return fmt.Errorf("nmad: %w: a send with Choose or Loan, which are options of a receive", ErrConfig)
 	}
 	if op.drops {
@@ -101,7 +101,7 @@ func (op *Op) check(d *Domain, rank int) error {
 // block; callbacks may call it. It fails with ErrActive, and starts nothing, while r is under way. Afterwards the
 // caller may change op and the slice Parts at once; the memory of the message belongs to the gate until the request is
 // done.
-func (g *Gate) Post(r *Request, op *Op) error {
+func (g *Gate) Post(r *Request, op *Operation) error {
 	if err := checkStart(g.accessError(), r, op != nil); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (g *Gate) Post(r *Request, op *Op) error {
 		}
 		return err
 	}
-	if op.Kind == OpSend {
+	if op.Kind == KindSend {
 		r.prepareSend(g, op)
 	} else {
 		r.prepareRecv(g, op)
@@ -133,7 +133,7 @@ func (g *Gate) Post(r *Request, op *Op) error {
 }
 
 // Start is Post with a new request, which it returns. Test and Wait of the request return errors.
-func (g *Gate) Start(op *Op) *Request {
+func (g *Gate) Start(op *Operation) *Request {
 	r := &Request{}
 	if err := g.Post(r, op); err != nil {
 		return failed(err)
@@ -145,27 +145,27 @@ func (g *Gate) Start(op *Op) *Request {
 // from any process, and Request.Source returns its rank. If messages of several processes are there already, successive
 // receives begin with different processes; the messages of one process are taken in their order. A receive from any
 // source fails with ErrClosed when the domain is closed, and with ErrPeerLost when no other process is left.
-func (d *Domain) Post(rank int, r *Request, op *Op) error {
+func (d *Domain) Post(rank int, r *Request, op *Operation) error {
 	if err := checkStart(d.accessError(), r, op != nil); err != nil {
 		return err
 	}
-	if rank != AnySource || op.Kind == OpSend {
+	if rank != AnySource || op.Kind == KindSend {
 		return d.Gate(rank).Post(r, op)
 	}
-	if err := op.check(d, d.s.cfg.Rank); err != nil {
+	if err := op.check(d, d.session.cfg.Rank); err != nil {
 		return err
 	}
 	if err := r.claim(); err != nil {
 		return err
 	}
 	r.prepareRecv(d.ownGate(), op)
-	r.useRare().setWild(r, op.Mask, false)
+	r.useExtras().setWild(r, op.Mask, false)
 	d.startAny(r, op.Context)
 	return nil
 }
 
 // Start is Post with a new request, which it returns. Test and Wait of the request return errors.
-func (d *Domain) Start(rank int, op *Op) *Request {
+func (d *Domain) Start(rank int, op *Operation) *Request {
 	r := &Request{}
 	if err := d.Post(rank, r, op); err != nil {
 		return failed(err)
@@ -175,7 +175,7 @@ func (d *Domain) Start(rank int, op *Op) *Request {
 
 // Irecv starts to receive a message that m matches from any rank into buf; see Post.
 func (d *Domain) Irecv(m Match, buf []byte) *Request {
-	return d.Start(AnySource, &Op{Kind: OpRecv, Match: m, Buf: buf})
+	return d.Start(AnySource, &Operation{Kind: KindRecv, Match: m, Buf: buf})
 }
 
 // Recv receives a message that m matches from any rank into buf, and returns its envelope. With ErrTruncated, Size is
@@ -187,21 +187,21 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 }
 
 // prepareSend is prepare for a send with options.
-func (r *Request) prepareSend(g *Gate, op *Op) {
-	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
+func (r *Request) prepareSend(g *Gate, op *Operation) {
+	r.prepare(g, flow.RequestSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 &&
 		op.Done == nil && op.Queue == nil {
 		return
 	}
-	c, x := &r.core, r.useRare()
+	c, x := &r.core, r.useExtras()
 	switch {
 	case op.Data != nil:
 		c.Describe(op.Data)
 	case op.Parts != nil:
 		c.Scatter(op.Parts)
 	case b.block != nil: // startSend has marked it
-		if x.buffer = b.block; b.block.pool.memory.Card().PID != 0 {
+		if x.buffer = b.block; b.block.pool.memory.Handle().PID != 0 {
 			x.LoanPlace = &b.block.loanBody
 		}
 		c.Data.Set(b.bytes())
@@ -211,29 +211,29 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 }
 
 // setQueue sets the completion queue of r, which may be nil.
-func (r *Request) setQueue(x *rare, q *Queue) {
+func (r *Request) setQueue(x *extras, q *Queue) {
 	if x.queue = q; q != nil {
 		q.moves(r.gate.waitEngine)
 	}
 }
 
-// setAge sets the age of a receive with that mask, which is posted now (match.Any).
+// setAge sets the age of a receive with that mask, which is posted now (match.AnyList).
 func (r *Request) setAge(mask uint64) {
-	if any := r.gate.any; mask == exact {
-		r.core.Entry.Age = any.Now()
+	if anyList := r.gate.anyList; mask == exact {
+		r.core.Entry.Age = anyList.Now()
 	} else {
-		r.core.Entry.Age = any.Stamp()
+		r.core.Entry.Age = anyList.Stamp()
 	}
 }
 
 // prepareRecv is prepare for a receive with options.
-func (r *Request) prepareRecv(g *Gate, op *Op) {
-	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
+func (r *Request) prepareRecv(g *Gate, op *Operation) {
+	r.prepare(g, flow.RequestRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && !op.Loan &&
 		op.Done == nil && op.Queue == nil {
 		return
 	}
-	c, x := &r.core, r.useRare()
+	c, x := &r.core, r.useExtras()
 	if op.Data != nil {
 		c.Describe(op.Data)
 	} else if op.Parts != nil {

@@ -156,7 +156,7 @@ func (g *Gate) waitsIn() *pioman.Engine {
 	if g.private == nil {
 		return waitsIn(g.waitEngine)
 	}
-	g.private.owner.withSession(g.domain.s)
+	g.private.owner.withSession(g.domain.session)
 	return g.waitEngine
 }
 

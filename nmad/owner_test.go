@@ -22,7 +22,9 @@ var blockingCalls = []struct {
 }{
 	{"Recv", func(d *Domain, peer int) error { _, err := d.Gate(peer).Recv(2, make([]byte, 9)); return err }, sendOne},
 	{"Recv from any rank", func(d *Domain, _ int) error { _, err := d.Recv(Tag(2), make([]byte, 9)); return err }, sendOne},
-	{"Send", func(d *Domain, peer int) error { return d.Gate(peer).Start(&Op{Match: Tag(2), Sync: true}).Wait() }, func(d *Domain, peer int) error {
+	{"Send", func(d *Domain, peer int) error {
+		return d.Gate(peer).Start(&Operation{Match: Tag(2), Sync: true}).Wait()
+	}, func(d *Domain, peer int) error {
 		_, err := d.Gate(peer).Recv(2, nil)
 		return err
 	}},
@@ -47,8 +49,8 @@ var blockingCalls = []struct {
 		return err
 	}, sendOne},
 	{"Queue", func(d *Domain, peer int) error {
-		q, r := d.s.NewQueue(), &Request{}
-		if err := d.Gate(peer).Post(r, &Op{Kind: OpRecv, Match: Tag(2), Buf: make([]byte, 9), Queue: q}); err != nil {
+		q, r := d.session.NewQueue(), &Request{}
+		if err := d.Gate(peer).Post(r, &Operation{Kind: KindRecv, Match: Tag(2), Buf: make([]byte, 9), Queue: q}); err != nil {
 			return err
 		}
 		_, err := q.Wait()
@@ -69,12 +71,12 @@ var blockingCalls = []struct {
 func sendOne(d *Domain, peer int) error { return d.Gate(peer).Send(2, []byte{1}) }
 
 func agreeOnce(d *Domain, _ int) error {
-	_, err := d.s.Agree(context.Background(), 1)
+	_, err := d.session.Agree(context.Background(), 1)
 	return err
 }
 
-// TestOwnerMovesAll: whatever a goroutine waits for, in a private domain, in the job or in another session, it moves all
-// its private domains, those of other sessions, too; and a session's job that no hook moves.
+// TestOwnerMovesAll: whatever a goroutine waits for, in a private domain, in the job or in another session, it moves
+// all its private domains, those of other sessions, too; and a session's job that no hook moves.
 func TestOwnerMovesAll(t *testing.T) {
 	overAll(t, func(t *testing.T, net driver.Driver) { ownersMoveAll(t, net, nil) })
 	t.Run("without sleep", func(t *testing.T) {
@@ -148,8 +150,8 @@ func ownersMoveAll(t *testing.T, net driver.Driver, change func(*Config)) {
 	j2.close()
 }
 
-// TestLastDomainOfWaiter: an owner waits for what others move, in its own engine, and its last domain is closed meanwhile;
-// the wait goes on.
+// TestLastDomainOfWaiter: an owner waits for what others move, in its own engine, and its last domain is closed
+// meanwhile; the wait goes on.
 func TestLastDomainOfWaiter(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "auto" })
 	waits := map[string]func(g *Gate) error{
@@ -159,8 +161,8 @@ func TestLastDomainOfWaiter(t *testing.T) {
 			return err
 		},
 		"Queue": func(g *Gate) error {
-			q := g.domain.s.NewQueue()
-			if err := g.Post(&Request{}, &Op{Kind: OpRecv, Match: Tag(2), Queue: q}); err != nil {
+			q := g.domain.session.NewQueue()
+			if err := g.Post(&Request{}, &Operation{Kind: KindRecv, Match: Tag(2), Queue: q}); err != nil {
 				return err
 			}
 			_, err := q.Wait()
@@ -197,8 +199,8 @@ func TestLastDomainOfWaiter(t *testing.T) {
 	j.close()
 }
 
-// TestOwnerEngine: the domains of a goroutine have one engine, and others have others; Domain.Engine names it as long as
-// something is under way there.
+// TestOwnerEngine: the domains of a goroutine have one engine, and others have others; Domain.Engine names it as long
+// as something is under way there.
 func TestOwnerEngine(t *testing.T) {
 	j := newJob(t, 2, nil, nil)
 	s := j.sessions[0]

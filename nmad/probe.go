@@ -31,9 +31,9 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
-	r.core.Entry.Age = g.any.Now()
-	r.useRare().setWild(r, m.Mask, true)
+	r.prepare(g, flow.RequestRecv, m.Context, m.Tag, nil, flow.NotifyState)
+	r.core.Entry.Age = g.anyList.Now()
+	r.useExtras().setWild(r, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
 }
@@ -43,12 +43,12 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if err := d.accessError(); err != nil {
 		return Envelope{}, err
 	}
-	if err := m.Context.check(d, d.s.cfg.Rank); err != nil {
+	if err := m.Context.check(d, d.session.cfg.Rank); err != nil {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(d.ownGate(), flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
-	r.useRare().setWild(r, m.Mask, true)
+	r.prepare(d.ownGate(), flow.RequestRecv, m.Context, m.Tag, nil, flow.NotifyState)
+	r.useExtras().setWild(r, m.Mask, true)
 	d.startAny(r, m.Context)
 	return r.probed(ctx)
 }
@@ -56,7 +56,7 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 // probed waits for a probe that was started, and returns its result.
 func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	err := r.WaitContext(ctx)
-	if err != nil && !r.doneOrIdle() && !r.Cancel() {
+	if err != nil && !r.doneOrNotStarted() && !r.Cancel() {
 		err = r.Wait() // the message has just been found
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if h.flow.Closing {
 		return e, 0, false
 	}
-	x := h.flow.Peek(m.Context.numberOrPlain(), m.pattern(), h.Begin())
+	x := h.flow.Peek(m.Context.numberOrDefault(), m.pattern(), h.Begin())
 	h.sendIfDue() // Begin and Peek may have begun receives, which answer
 	if x == nil {
 		return e, 0, false
@@ -102,7 +102,7 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 		return e, 0, false
 	}
 	d.advance()
-	for rank := range m.Context.anyIn(d).Flagged {
+	for rank := range m.Context.anyListOf(d).Flagged {
 		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
 			return e, n, true
 		}
@@ -113,8 +113,8 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 // Message is a message that a Claim has taken: no other receive gets it. The program must receive it, once; until then
 // it keeps its memory, and the sender of a long message waits.
 type Message struct {
-	gate *Gate
-	m    *flow.Message
+	gate    *Gate
+	message *flow.Message
 	Envelope
 }
 
@@ -135,12 +135,12 @@ func (h *lockedGate) claim(m Match) *Message {
 	if h.flow.Closing {
 		return nil
 	}
-	x := h.flow.Claim(m.Context.numberOrPlain(), m.pattern(), h.Begin())
+	x := h.flow.Claim(m.Context.numberOrDefault(), m.pattern(), h.Begin())
 	h.sendIfDue() // Begin and Claim may have begun receives, which answer
 	if x == nil {
 		return nil
 	}
-	return &Message{gate: h.g, m: x, Envelope: envelopeOf(h.g.rank, x)}
+	return &Message{gate: h.gate, message: x, Envelope: envelopeOf(h.gate.rank, x)}
 }
 
 // Claim is Gate.Claim for a message from any rank.
@@ -149,7 +149,7 @@ func (d *Domain) Claim(m Match) *Message {
 		return nil
 	}
 	d.advance()
-	for rank := range m.Context.anyIn(d).Flagged {
+	for rank := range m.Context.anyListOf(d).Flagged {
 		g := d.gates.at(rank)
 		h := g.enter()
 		x := h.claim(m)
@@ -162,17 +162,19 @@ func (d *Domain) Claim(m Match) *Message {
 }
 
 // Irecv starts to receive the message into buf. A message can be received once: later calls return a request that has
-// ended with ErrIdle.
-func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
+// ended with ErrNotStarted.
+func (msg *Message) Irecv(buf []byte) *Request {
+	return msg.Start(&Operation{Kind: KindRecv, Buf: buf})
+}
 
 // Start is Irecv with the options of a receive. The Match of op is ignored, except for its Context, which must be nil
 // or allow the message's gate.
-func (msg *Message) Start(op *Op) *Request {
+func (msg *Message) Start(op *Operation) *Request {
 	if msg == nil || msg.gate == nil {
-		return failed(ErrIdle)
+		return failed(ErrNotStarted)
 	}
 	if op == nil {
-		return failed(errNoOp)
+		return failed(errNoOperation)
 	}
 	if err := op.check(msg.gate.domain, msg.gate.rank); err != nil {
 		return failed(err)
@@ -180,13 +182,13 @@ func (msg *Message) Start(op *Op) *Request {
 	r, o := &Request{}, *op
 	o.Match = Tag(msg.Tag)
 	r.prepareRecv(msg.gate, &o)
-	r.core.Op = flow.OpResume
+	r.core.Kind = flow.RequestResume
 	g := msg.gate
 	h := g.enter()
-	if m := msg.m; m == nil {
-		h.flow.Finish(&r.core, ErrIdle)
+	if m := msg.message; m == nil {
+		h.flow.Finish(&r.core, ErrNotStarted)
 	} else {
-		msg.m = nil
+		msg.message = nil
 		h.flow.Deliver(&r.core, m)
 		h.sendIfDue()
 	}
@@ -211,10 +213,10 @@ func (msg *Message) Peek(buf []byte) int {
 	g := msg.gate
 	h := g.enter()
 	defer h.unlock()
-	if msg.m == nil || msg.m.Loaned() && h.endErr != nil {
+	if msg.message == nil || msg.message.Loaned() && h.endErr != nil {
 		return 0
 	}
-	return copy(buf, msg.m.Body())
+	return copy(buf, msg.message.Body())
 }
 
 // envelopeOf returns the envelope of a message that has come from a rank.

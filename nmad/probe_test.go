@@ -15,7 +15,7 @@ func TestPeek(t *testing.T) {
 			p := newPair(simnet.Options{}, wide)
 			msg := pattern(size, 1)
 			var s Request
-			if err := p.gates[0].Post(&s, &Op{Match: Tag(5), Buf: msg, Sync: sync}); err != nil {
+			if err := p.gates[0].Post(&s, &Operation{Match: Tag(5), Buf: msg, Sync: sync}); err != nil {
 				t.Fatal(err)
 			}
 			g, all := p.gates[1], p.session(1)
@@ -49,7 +49,7 @@ func TestPeek(t *testing.T) {
 				t.Error("a message that was claimed is seen")
 			}
 			buf := make([]byte, size)
-			r := x.Start(&Op{Kind: OpRecv, Parts: inParts(buf, 7, 0, 3)})
+			r := x.Start(&Operation{Kind: KindRecv, Parts: inParts(buf, 7, 0, 3)})
 			if n := x.Peek(make([]byte, 10)); n != 0 {
 				t.Errorf("%d bytes of a message that is being received", n)
 			}

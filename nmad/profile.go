@@ -8,22 +8,22 @@ import (
 
 // Profile holds the measurements of the rails of a machine. It is kept in a file, in JSON, which EnvProfile names.
 type Profile struct {
-	Rails map[string]Rail `json:"rails"` // by name of the driver, with #2, #3... for further rails of the same driver
+	Rails map[string]RailProfile `json:"rails"` // by name of the driver, with #2, #3... for further rails of the same driver
 }
 
-// Rail holds the measurements of one rail.
-type Rail struct {
+// RailProfile holds the measurements of one rail.
+type RailProfile struct {
 	// Eager is the longest message, in bytes, that is faster eagerly, over the first rail, than by a rendezvous whose
 	// bytes come over this one; 0 if it was not measured.
 	Eager int `json:"eager,omitempty"`
 
-	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
-	Bandwidth float64 `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
-	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes
+	LatencyNs int64       `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
+	Bandwidth float64     `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
+	Points    []CostPoint `json:"points,omitempty"`     // from which Eager comes
 }
 
-// Cost is the median half round trip of messages of Size bytes, in nanoseconds, by each protocol.
-type Cost struct {
+// CostPoint is the median half round trip of messages of Size bytes, in nanoseconds, by each protocol.
+type CostPoint struct {
 	Size         int   `json:"size"`
 	EagerNs      int64 `json:"eager_ns"`
 	RendezvousNs int64 `json:"rendezvous_ns"`

@@ -17,13 +17,13 @@ import (
 
 func TestCrossing(t *testing.T) {
 	for _, c := range []struct {
-		points []Cost
+		points []CostPoint
 		want   int
 	}{
-		{[]Cost{{1, 5, 9}, {2, 5, 9}, {4, 9, 9}, {8, 10, 9}}, 4},
-		{[]Cost{{1, 5, 9}, {2, 10, 9}, {4, 8, 9}, {8, 10, 9}}, 4}, // one odd point
-		{[]Cost{{1, 10, 9}, {2, 10, 9}}, 1},
-		{[]Cost{{1, 1, 9}, {2, 1, 9}}, 2},
+		{[]CostPoint{{1, 5, 9}, {2, 5, 9}, {4, 9, 9}, {8, 10, 9}}, 4},
+		{[]CostPoint{{1, 5, 9}, {2, 10, 9}, {4, 8, 9}, {8, 10, 9}}, 4}, // one odd point
+		{[]CostPoint{{1, 10, 9}, {2, 10, 9}}, 1},
+		{[]CostPoint{{1, 1, 9}, {2, 1, 9}}, 2},
 	} {
 		if got := crossing(c.points); got != c.want {
 			t.Errorf("%v: %d, want %d", c.points, got, c.want)
@@ -77,7 +77,7 @@ func TestSample(t *testing.T) {
 		}
 		j.close()
 		rail.Eager = 77
-		measured := &Profile{Rails: map[string]Rail{d.Name(): rail}}
+		measured := &Profile{Rails: map[string]RailProfile{d.Name(): rail}}
 		file := filepath.Join(t.TempDir(), "profile.json")
 		if err := measured.Save(file); err != nil {
 			t.Fatal(err)
@@ -100,8 +100,8 @@ func TestSample(t *testing.T) {
 	})
 }
 
-// TestSampleLeavesWhatIsSet: an eager limit that the configuration says stays, and what the other process says that it has
-// measured is not believed if it cannot be.
+// TestSampleLeavesWhatIsSet: an eager limit that the configuration says stays, and what the other process says that it
+// has measured is not believed if it cannot be.
 func TestSampleLeavesWhatIsSet(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		if d.Name() == "sim" && !effort.Long() {
@@ -140,7 +140,7 @@ func TestLoadProfile(t *testing.T) {
 			t.Errorf("%s: %v, want ErrConfig", file, err)
 		}
 	}
-	wrong := &Profile{Rails: map[string]Rail{"shm": {Eager: -1}}}
+	wrong := &Profile{Rails: map[string]RailProfile{"shm": {Eager: -1}}}
 	if _, err := Open(context.Background(), Config{Size: 2, Rendezvous: "127.0.0.1:0", Secret: make([]byte, 32), Driver: "shm", Measured: wrong}); !errors.Is(err, ErrConfig) {
 		t.Errorf("what cannot have been measured: %v, want ErrConfig", err)
 	}
@@ -152,13 +152,13 @@ func TestLoadProfile(t *testing.T) {
 func TestLine(t *testing.T) {
 	for _, c := range []struct {
 		short, long int64
-		want        Rail
+		want        RailProfile
 	}{
-		{131072 + 1000, 1048576 + 1000, Rail{LatencyNs: 1000, Bandwidth: 1}},
-		{131072*8 + 500, 1048576*8 + 500, Rail{LatencyNs: 500, Bandwidth: 0.125}},
-		{131072, 917504 + 131072, Rail{LatencyNs: 0, Bandwidth: 1}},
-		{1048576, 1048576, Rail{LatencyNs: 1048576 - 131072, Bandwidth: 1}}, // no slope
-		{0, 0, Rail{Bandwidth: 917504}},
+		{131072 + 1000, 1048576 + 1000, RailProfile{LatencyNs: 1000, Bandwidth: 1}},
+		{131072*8 + 500, 1048576*8 + 500, RailProfile{LatencyNs: 500, Bandwidth: 0.125}},
+		{131072, 917504 + 131072, RailProfile{LatencyNs: 0, Bandwidth: 1}},
+		{1048576, 1048576, RailProfile{LatencyNs: 1048576 - 131072, Bandwidth: 1}}, // no slope
+		{0, 0, RailProfile{Bandwidth: 917504}},
 	} {
 		if got := line(c.short, c.long); got.LatencyNs != c.want.LatencyNs || got.Bandwidth != c.want.Bandwidth {
 			t.Errorf("%d and %d ns: %+v, want %+v", c.short, c.long, got, c.want)
@@ -180,8 +180,8 @@ func TestSampleRails(t *testing.T) {
 	if len(profile.Rails) != 2 || profile.Rails["tcp"].Bandwidth <= 0 || profile.Rails["shm"].Bandwidth <= 0 {
 		t.Fatalf("measured: %+v", profile)
 	}
-	profile.Rails["tcp"] = Rail{Eager: 5, LatencyNs: 1000, Bandwidth: 1}
-	profile.Rails["shm"] = Rail{Eager: 7, LatencyNs: 1000, Bandwidth: 3}
+	profile.Rails["tcp"] = RailProfile{Eager: 5, LatencyNs: 1000, Bandwidth: 1}
+	profile.Rails["shm"] = RailProfile{Eager: 7, LatencyNs: 1000, Bandwidth: 3}
 	file := filepath.Join(t.TempDir(), "profile.json")
 	if err := profile.Save(file); err != nil {
 		t.Fatal(err)
@@ -265,8 +265,8 @@ func TestSampleGivenUp(t *testing.T) {
 	}
 }
 
-// TestSampleBesideReceives: what is measured by is the library's own: a receive of any tag, from a rank or from any, does
-// not get it, no monitor hears of it, and the program's messages with the same tags go their way meanwhile.
+// TestSampleBesideReceives: what is measured by is the library's own: a receive of any tag, from a rank or from any,
+// does not get it, no monitor hears of it, and the program's messages with the same tags go their way meanwhile.
 func TestSampleBesideReceives(t *testing.T) {
 	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: 1 << 20}}, nil)
 	defer j.close()
@@ -275,7 +275,7 @@ func TestSampleBesideReceives(t *testing.T) {
 	defer j.sessions[1].Monitor(MessageArrived|SendDone|RecvDone, func(Event) { events.Add(1) })()
 	buf := [3][]byte{make([]byte, 8), make([]byte, 8), make([]byte, 8)}
 	waiting := []*Request{
-		one.Start(&Op{Kind: OpRecv, Match: Match{}, Buf: buf[0]}), j.sessions[1].Irecv(Match{}, buf[1]), zero.Irecv(sampleEager, buf[2]),
+		one.Start(&Operation{Kind: KindRecv, Match: Match{}, Buf: buf[0]}), j.sessions[1].Irecv(Match{}, buf[1]), zero.Irecv(sampleEager, buf[2]),
 	}
 	echo := make(chan error, 1)
 	go func() { echo <- one.SampleEcho(context.Background()) }()

@@ -42,8 +42,8 @@ func (h *lockedGate) pollLocked() bool {
 			break
 		}
 		h.unlock()
-		h.g.copy(taken)
-		if !h.g.mu.TryLock() {
+		h.gate.copy(taken)
+		if !h.gate.mu.TryLock() {
 			return true // the holder completes the transfers
 		}
 		if !h.handleInbox() {
@@ -56,13 +56,13 @@ func (h *lockedGate) pollLocked() bool {
 }
 
 // unlock releases the lock. Before that it handles what is left to do under the lock, and arms the sleeper for room.
-// Afterwards it wakes the owners of requests that have ended, and calls the program's functions. If other threads have
-// left work in the inbox meanwhile, it takes the lock again and starts over.
+// Afterwards it wakes the waiters for requests that have finished, and calls the program's functions. If other threads
+// have left work in the inbox meanwhile, it takes the lock again and starts over.
 func (h *lockedGate) unlock() {
 	if h.owesNothing() && h.flow.Settled(h.countedRequests, h.countedUnsent) {
-		h.g.mu.Unlock() // the usual case
-		if !h.g.inbox.left() || !h.g.mu.TryLock() {
-			h.g.mu.Domain().Tend()
+		h.gate.mu.Unlock() // the usual case
+		if !h.gate.inbox.left() || !h.gate.mu.TryLock() {
+			h.gate.mu.Domain().Tend()
 			return
 		}
 		h.handleInbox()
@@ -80,19 +80,19 @@ func (h *lockedGate) unlock() {
 		h.publish()
 		over, called := h.toSignal, h.upcallsAdded
 		h.toSignal, h.upcallsAdded = requestQueue{}, false
-		h.g.mu.Unlock()
-		for r := over.pop(); r != nil; r = over.pop() { // pop comes first: after Signal the owner may start r again
-			if q := r.rare().queue; q == nil {
+		h.gate.mu.Unlock()
+		for r := over.pop(); r != nil; r = over.pop() { // pop comes first: after Signal the program may start r again
+			if q := r.extras().queue; q == nil {
 				r.completion.Signal(bitDone | bitReusable)
 			} else {
 				q.put(r)
 			}
 		}
 		if called {
-			h.g.callUser()
+			h.gate.callUser()
 		}
-		if !h.g.inbox.left() || !h.g.mu.TryLock() {
-			h.g.mu.Domain().Tend()
+		if !h.gate.inbox.left() || !h.gate.mu.TryLock() {
+			h.gate.mu.Domain().Tend()
 			return
 		}
 		h.handleInbox()
@@ -100,7 +100,7 @@ func (h *lockedGate) unlock() {
 }
 
 // owesNothing reports whether unlock has nothing to do, apart from what flow.Flow.Settled tells: no request to begin,
-// no sleeper to arm for room, nothing for echo, no owner to wake, no function to call.
+// no sleeper to arm for room, nothing for echo, no waiter to wake, no function to call.
 func (h *lockedGate) owesNothing() bool {
 	return h.started.Empty() && h.armedRails == 0 && !h.echoDue && h.toSignal.Empty() && !h.upcallsAdded
 }
@@ -137,7 +137,7 @@ const burst = 32
 // bind makes the small track use a link. eager is the eager limit, in bytes; 0: as the link says.
 func (h *lockedGate) bind(link driver.Link, eager int) {
 	caps := link.Caps()
-	h.link, h.echoes, h.slowCalls, h.hasLists = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
+	h.link, h.echoes, h.slowCalls, h.hasLists = link, caps.Echoes, caps.Syscalls, h.gate.mu.HasLists()
 	h.flow.Bind(caps, eager)
 }
 
@@ -152,7 +152,7 @@ func (h *lockedGate) echo() {
 		if h.flow.Outgoing() && !h.keepGathering() {
 			h.drain()
 		}
-		h.g.copy(h.reserve())
+		h.gate.copy(h.reserve())
 		if vain++; h.complete() {
 			vain = 0
 		}
@@ -167,7 +167,7 @@ const shortBody = 512
 // many bytes, unless the call takes less time than to get the lock again. relockLists undoes it.
 func (h *lockedGate) unlockLists(body int) {
 	if h.hasLists && (h.slowCalls || body > shortBody) {
-		h.g.mu.UnlockLists()
+		h.gate.mu.UnlockLists()
 	}
 }
 
@@ -181,7 +181,7 @@ func (h *lockedGate) relockLists(body int) {
 //go:noinline
 func (h *lockedGate) relockListsSlow(body int) {
 	if h.slowCalls || body > shortBody {
-		h.g.mu.LockLists()
+		h.gate.mu.LockLists()
 	}
 }
 
@@ -201,7 +201,7 @@ func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
 	h.echoDue = h.echoes
 	if began != 0 && ok {
 		p.Messages(func(tag, size uint64, seq uint32) {
-			marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, seq, tag, size, began)
+			marcel.TraceMessage(marcel.TraceOut, h.gate.ownRank, h.gate.rank, seq, tag, size, began)
 		})
 	}
 	return ok, err
@@ -230,7 +230,7 @@ func (h *lockedGate) receive(waiter *Request) bool {
 		body, ok, err := h.link.Recv(head)
 		h.relockLists(0)
 		if err != nil {
-			h.loseTo(h.g.rails[0].failure(err))
+			h.loseTo(h.gate.rails[0].failure(err))
 			return true
 		}
 		if !ok {
@@ -244,13 +244,13 @@ func (h *lockedGate) receive(waiter *Request) bool {
 			h.traceArrived(body)
 		}
 		if head.Kind == flow.KindNote && wrong == nil {
-			wrong = h.g.agreements.hear(h)
+			wrong = h.gate.agreements.hear(h)
 		}
 		if wrong != nil {
 			h.endOn(wrong)
 			return true
 		}
-		if waiter != nil && waiter.core.Stage == flow.Done && h.flow.Posted() == 0 {
+		if waiter != nil && waiter.core.Stage == flow.Finished && h.flow.Posted() == 0 {
 			return true
 		}
 	}
@@ -260,6 +260,6 @@ func (h *lockedGate) receive(waiter *Request) bool {
 // traceArrived records the messages that the last packet has brought, or announced.
 func (h *lockedGate) traceArrived(body []byte) {
 	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
-		marcel.TraceMessage(marcel.TraceArrived, h.g.ownRank, h.g.rank, seq, tag, size, 0)
+		marcel.TraceMessage(marcel.TraceArrived, h.gate.ownRank, h.gate.rank, seq, tag, size, 0)
 	})
 }

@@ -71,7 +71,7 @@ func (h *lockedGate) limitWhy() string {
 	if h.flow.EagerLimit() != h.flow.MaxBody() {
 		return h.eagerWhy
 	}
-	first := &h.g.rails[0]
+	first := &h.gate.rails[0]
 	why := fmt.Sprintf("default: the largest packet of %s", first.name)
 	if h.eagerWhy != "" {
 		why = fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, first.name)
@@ -84,7 +84,7 @@ func (h *lockedGate) limitWhy() string {
 
 // eagerRows returns the protocols of messages that go over the small track.
 func (h *lockedGate) eagerRows() (rows []Protocol) {
-	first, from := &h.g.rails[0], 0
+	first, from := &h.gate.rails[0], 0
 	if short := min(first.shortMax, h.flow.EagerLimit()); short >= 0 {
 		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.shortHow})
 		from = short + 1
@@ -99,8 +99,8 @@ func (h *lockedGate) eagerRows() (rows []Protocol) {
 
 // rendezvousRows returns the protocols of messages that are announced.
 func (h *lockedGate) rendezvousRows() (rows []Protocol) {
-	costs := make([]strategy.Cost, len(h.g.rails))
-	for i := range h.g.rails {
+	costs := make([]strategy.Cost, len(h.gate.rails))
+	for i := range h.gate.rails {
 		costs[i] = h.flow.Rails[i].Cost
 	}
 	all := crossover.Ranges(h.flow.Strategy, costs, h.flow.EagerLimit()+1)
@@ -120,9 +120,9 @@ func (h *lockedGate) rendezvousRows() (rows []Protocol) {
 // railNames lists the names of the rails in some, or of all if that is nil.
 func (h *lockedGate) railNames(some []bool) string {
 	var names []string
-	for i := range h.g.rails {
+	for i := range h.gate.rails {
 		if some == nil || some[i] {
-			names = append(names, h.g.rails[i].name)
+			names = append(names, h.gate.rails[i].name)
 		}
 	}
 	return strings.Join(names, ", ")

@@ -53,7 +53,7 @@ func TestProtocolsAreKept(t *testing.T) {
 					p, g := at(size)
 					p.gates[0].Isend(1, pattern(size, 1))
 					r := p.gates[1].Irecv(1, make([]byte, size))
-					for n := 0; r.core.Stage != flow.Done; n++ {
+					for n := 0; r.core.Stage != flow.Finished; n++ {
 						if n > 1_000_000 {
 							t.Fatalf("%s over %v: %d bytes do not arrive", name, speeds, size)
 						}
@@ -84,7 +84,7 @@ type shortLink struct {
 
 func (lnk shortLink) Caps() driver.Caps {
 	c := lnk.Link.Caps()
-	c.Short, c.How = lnk.most, "a test"
+	c.Short, c.ShortHow = lnk.most, "a test"
 	return c
 }
 
@@ -128,7 +128,7 @@ func TestExceptionsAreKept(t *testing.T) {
 			told[x.Name+": "+x.When] = x
 		}
 		r := &Request{}
-		if err := g.Post(r, &Op{Match: Tag(1), Sync: true}); err != nil || g.Stats().Rendezvous != 1 {
+		if err := g.Post(r, &Operation{Match: Tag(1), Sync: true}); err != nil || g.Stats().Rendezvous != 1 {
 			t.Errorf("an empty synchronous send is not announced: %v", err)
 		}
 		p.settle()
@@ -193,7 +193,7 @@ func TestThresholdsByRail(t *testing.T) {
 			}
 		}
 	}
-	measured := &Profile{Rails: map[string]Rail{
+	measured := &Profile{Rails: map[string]RailProfile{
 		"tcp": {Eager: 40_000, LatencyNs: 9000, Bandwidth: 1},
 		"shm": {Eager: 700, LatencyNs: 1000, Bandwidth: 10},
 	}}

@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Queue is a completion queue: requests that were started with it (Op.Queue) come out of it in the order in which they
-// are done. A request cannot be started again before it has come out. Session.NewQueue makes a Queue. Any number of
-// threads and goroutines may call Pop and Len; one at a time may call Wait.
+// Queue is a completion queue: requests that were started with it (Operation.Queue) come out of it in the order in
+// which they are done. A request cannot be started again before it has come out. Session.NewQueue makes a Queue. Any
+// number of threads and goroutines may call Pop and Len; one at a time may call Wait.
 type Queue struct {
 	session *Session
 

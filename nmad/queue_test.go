@@ -19,10 +19,10 @@ func TestQueueOfClosedSession(t *testing.T) {
 			waiting <- err
 		}()
 		var r, x Request
-		if err := j.sessions[0].Gate(0).Post(&r, &Op{Match: Tag(1), Queue: full}); err != nil {
+		if err := j.sessions[0].Gate(0).Post(&r, &Operation{Match: Tag(1), Queue: full}); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.sessions[0].Gate(1).Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Queue: full}); err != nil {
+		if err := j.sessions[0].Gate(1).Post(&x, &Operation{Kind: KindRecv, Match: Tag(1), Queue: full}); err != nil {
 			t.Fatal(err)
 		}
 		j.close()

@@ -30,7 +30,7 @@ type rail struct {
 	chosenDriver string // the driver that a driver such as auto has chosen; else ""
 	chosenWhy    string // why it has chosen that one
 
-	place driver.Place // the processors near which the link lies
+	locality driver.Locality // the processors near which the link lies
 
 	costSource string // where the cost of the rail comes from: default, measured
 
@@ -50,8 +50,8 @@ type rail struct {
 
 // initRail sets up a rail of a gate that no other thread knows yet.
 func (h *lockedGate) initRail(index int, link driver.Link) {
-	l := &h.g.rails[index]
-	l.gate, l.index, l.costSource = h.g, uint8(index), "default"
+	l := &h.gate.rails[index]
+	l.gate, l.index, l.costSource = h.gate, uint8(index), "default"
 	s := &h.flow.Rails[index].Streams
 	l.push.stream, l.push.dir = &s[flow.Push], flow.Push
 	l.pull.stream, l.pull.dir = &s[flow.Pull], flow.Pull
@@ -65,7 +65,7 @@ func (l *rail) bind(link driver.Link) {
 	if caps.Borrows {
 		l.push.takeBack, l.pull.takeBack = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.maxBodyWhy, l.shortMax, l.shortHow, l.place = caps.Bound, caps.Short, caps.How, caps.Place
+	l.maxBodyWhy, l.shortMax, l.shortHow, l.locality = caps.MaxBodyWhy, caps.Short, caps.ShortHow, caps.Locality
 }
 
 // transfer returns the rail's transfer in a direction.
@@ -88,7 +88,7 @@ const lookEvery = 256
 // several NUMA nodes, the engine puts the task into the queue that these nodes share.
 func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	for i := range g.rails {
-		set = set.Or(g.rails[i].place.CPUs)
+		set = set.Or(g.rails[i].locality.CPUs)
 	}
 	return set
 }
@@ -98,8 +98,8 @@ func (g *Gate) nearCPUs() (set topo.CPUSet) {
 func (h *lockedGate) lookAtRails() {
 	h.railsWoken = false
 	var head driver.Header
-	for i := 1; i < len(h.g.rails) && h.endErr == nil; i++ {
-		l := &h.g.rails[i]
+	for i := 1; i < len(h.gate.rails) && h.endErr == nil; i++ {
+		l := &h.gate.rails[i]
 		if !l.woken {
 			continue
 		}
@@ -107,7 +107,7 @@ func (h *lockedGate) lookAtRails() {
 		if _, ok, err := l.link.Recv(&head); err != nil {
 			h.loseRail(l, err)
 		} else if ok {
-			h.fail(violation(h.g.rank, "a packet of kind %d on rail %s, whose small track is not used", head.Kind, l.name))
+			h.fail(violation(h.gate.rank, "a packet of kind %d on rail %s, whose small track is not used", head.Kind, l.name))
 		}
 	}
 }
@@ -118,8 +118,8 @@ func (h *lockedGate) lookAround() {
 		return
 	}
 	h.railsWoken = true
-	for i := range h.g.rails {
-		h.g.rails[i].woken = true
+	for i := range h.gate.rails {
+		h.gate.rails[i].woken = true
 	}
 }
 
@@ -158,7 +158,7 @@ func (g *Gate) RemoteMemory() (l driver.RemoteMemory, from int) {
 	}
 	h := g.lock()
 	defer h.unlock()
-	link := h.g.rails[0].link
+	link := h.gate.rails[0].link
 	if from = link.Caps().Remote; from > 0 {
 		l, _ = link.(driver.RemoteMemory)
 	}
@@ -170,18 +170,18 @@ const ShareOf = 4 << 20
 
 // railInfo describes the rails of the gate.
 func (h *lockedGate) railInfo() []RailInfo {
-	loads, shares := make([]strategy.Load, len(h.g.rails)), make([]int, len(h.g.rails))
-	for i := range h.g.rails {
+	loads, shares := make([]strategy.Load, len(h.gate.rails)), make([]int, len(h.gate.rails))
+	for i := range h.gate.rails {
 		loads[i] = strategy.Load{Cost: h.flow.Rails[i].Cost}
 	}
 	strategy.Estimate(h.flow.Strategy, ShareOf, loads, shares)
-	infos := make([]RailInfo, len(h.g.rails))
-	for i := range h.g.rails {
-		l := &h.g.rails[i]
+	infos := make([]RailInfo, len(h.gate.rails))
+	for i := range h.gate.rails {
+		l := &h.gate.rails[i]
 		infos[i] = RailInfo{
 			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.costSource,
 			Share: float64(shares[i]) / ShareOf, Eager: l.eagerLimit,
-			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.place.CPUs.String(), Placed: l.place.Why,
+			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.locality.CPUs.String(), Placed: l.locality.Why,
 		}
 	}
 	return infos
@@ -307,7 +307,7 @@ func (h *lockedGate) takeUnwanted(l *rail) {
 	case err != nil:
 		h.loseRail(l, err)
 	case n > 0 && !h.flow.Closing:
-		h.fail(violation(h.g.rank, "%d bytes on rail %s of no message that was asked for", n, l.name))
+		h.fail(violation(h.gate.rank, "%d bytes on rail %s of no message that was asked for", n, l.name))
 	}
 }
 
@@ -320,8 +320,8 @@ func (h *lockedGate) waiterPolls() bool { return h.waiterUntil != 0 && asm.Cycle
 // also bytes of long messages. Without the bytes two gates could wait here for each other's room for ever. If a
 // transfer is copying, the thread that completes it calls rearm again.
 func (h *lockedGate) rearm() {
-	for i := range h.g.rails {
-		if l := &h.g.rails[i]; l.armed {
+	for i := range h.gate.rails {
+		if l := &h.gate.rails[i]; l.armed {
 			h.rearmOne(l)
 		}
 	}

@@ -46,7 +46,7 @@ func TestRailsDeliver(t *testing.T) {
 			side := rapid.IntRange(0, 1).Draw(t, "side")
 			size := rapid.IntRange(0, 1<<19).Draw(t, "size")
 			x := exchange{&Request{}, &Request{}, pattern(size, tag), make([]byte, rapid.IntRange(0, 1<<19).Draw(t, "room"))}
-			send, recv := Op{Match: Tag(tag), Buf: x.data}, Op{Kind: OpRecv, Match: Tag(tag), Buf: x.buf}
+			send, recv := Operation{Match: Tag(tag), Buf: x.data}, Operation{Kind: KindRecv, Match: Tag(tag), Buf: x.buf}
 			if rapid.Bool().Draw(t, "send parts") {
 				send.Buf, send.Parts = nil, inParts(x.data, rapid.IntRange(1, 70_000).Draw(t, "part"), 0, rapid.IntRange(0, 9).Draw(t, "part"))
 			}
@@ -64,7 +64,7 @@ func TestRailsDeliver(t *testing.T) {
 			p.tick()
 			over := true
 			for _, x := range all {
-				over = over && x.s.core.Stage == flow.Done && x.r.core.Stage == flow.Done
+				over = over && x.s.core.Stage == flow.Finished && x.r.core.Stage == flow.Finished
 			}
 			if over {
 				break
@@ -72,7 +72,7 @@ func TestRailsDeliver(t *testing.T) {
 		}
 		for i, x := range all {
 			n := min(len(x.data), len(x.buf))
-			if x.s.core.Stage != flow.Done || x.r.core.Stage != flow.Done {
+			if x.s.core.Stage != flow.Finished || x.r.core.Stage != flow.Finished {
 				t.Fatalf("message %d of %d bytes: the send is %v, the receive %v", i, len(x.data), x.s.core.Stage, x.r.core.Stage)
 			}
 			if x.r.Len() != n || !bytes.Equal(x.buf[:n], x.data[:n]) {
@@ -347,14 +347,14 @@ func TestRailOfASessionBreaks(t *testing.T) {
 	})
 }
 
-// TestNearestRailFirst: the rail with the least latency comes first, if all were measured, and takes its name and address
-// along.
+// TestNearestRailFirst: the rail with the least latency comes first, if all were measured, and takes its name and
+// address along.
 func TestNearestRailFirst(t *testing.T) {
 	measured := func(latency ...int64) *Profile {
-		p := &Profile{Rails: map[string]Rail{}}
+		p := &Profile{Rails: map[string]RailProfile{}}
 		for i, ns := range latency {
 			if name := []string{"tcp", "tcp#2", "tcp#3"}[i]; ns >= 0 {
-				p.Rails[name] = Rail{LatencyNs: ns, Bandwidth: 1}
+				p.Rails[name] = RailProfile{LatencyNs: ns, Bandwidth: 1}
 			}
 		}
 		return p
@@ -385,21 +385,21 @@ func TestNearestRailFirst(t *testing.T) {
 	}
 }
 
-// TestShortsTakeTheNearestRail: over two rails of which the one that is named first is slow, short messages take the other
-// one once that was measured; long ones still take both.
+// TestShortsTakeTheNearestRail: over two rails of which the one that is named first is slow, short messages take the
+// other one once that was measured; long ones still take both.
 func TestShortsTakeTheNearestRail(t *testing.T) {
 	slow, err := fault.Parse("delay=0.05:300us")
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := Rail{LatencyNs: 600_000, Bandwidth: 1}
+	far := RailProfile{LatencyNs: 600_000, Bandwidth: 1}
 	leakless(t, func() {
 		for _, known := range []bool{false, true} {
 			links := &faultyLinks{}
 			nets := []driver.Driver{fault.Driver{Inner: unix.Driver{}, Plan: slow, Made: links.made}, tcp.Driver{}}
 			j := newJob(t, 2, nil, func(c *Config) {
 				if c.Rails = nets; known {
-					c.Measured = &Profile{Rails: map[string]Rail{"fault:unix": far, "tcp": {LatencyNs: 30_000, Bandwidth: 1}}}
+					c.Measured = &Profile{Rails: map[string]RailProfile{"fault:unix": far, "tcp": {LatencyNs: 30_000, Bandwidth: 1}}}
 				}
 			})
 			zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
@@ -446,7 +446,7 @@ func TestRailsInAnotherOrder(t *testing.T) {
 	for knows, want := range []string{"tcp#2 tcp", "tcp tcp#2"} {
 		j := newJob(t, 2, nil, func(c *Config) {
 			if c.Driver = "tcp,tcp"; c.Rank == knows {
-				c.Measured = &Profile{Rails: map[string]Rail{"tcp": {LatencyNs: 2, Bandwidth: 1}, "tcp#2": {LatencyNs: 1, Bandwidth: 1}}}
+				c.Measured = &Profile{Rails: map[string]RailProfile{"tcp": {LatencyNs: 2, Bandwidth: 1}, "tcp#2": {LatencyNs: 1, Bandwidth: 1}}}
 			}
 		})
 		for rank, s := range j.sessions {
@@ -482,17 +482,17 @@ func TestRailsInAnotherOrder(t *testing.T) {
 // placedDriver is shm whose links say that they lie elsewhere.
 type placedDriver struct {
 	shm.Driver
-	at driver.Place
+	at driver.Locality
 }
 
 type placedEndpoint struct {
 	driver.Endpoint
-	at driver.Place
+	at driver.Locality
 }
 
 type placedLink struct {
 	driver.Link
-	at driver.Place
+	at driver.Locality
 }
 
 func (drv placedDriver) Open(c driver.Config) (driver.Endpoint, error) {
@@ -512,7 +512,7 @@ func (end placedEndpoint) Accept(ctx context.Context) (int, driver.Link, error) 
 
 func (lnk placedLink) Caps() driver.Caps {
 	c := lnk.Link.Caps()
-	c.Place = lnk.at
+	c.Locality = lnk.at
 	return c
 }
 
@@ -523,21 +523,21 @@ func TestWherePolled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := func(i int) driver.Place {
-		return driver.Place{Node: i, CPUs: machine.At(topo.NUMA)[i].CPUs, Why: "a test"}
+	node := func(i int) driver.Locality {
+		return driver.Locality{Node: i, CPUs: machine.At(topo.NUMA)[i].CPUs, Why: "a test"}
 	}
-	anywhere := driver.Place{Node: -1, Why: "a test"}
+	anywhere := driver.Locality{Node: -1, Why: "a test"}
 	for _, c := range []struct {
 		name  string
-		rails []driver.Place
+		rails []driver.Locality
 		vps   []int // of the queue
 		near  string
 	}{
-		{"anywhere", []driver.Place{anywhere}, []int{0, 1, 2, 3}, ""},
-		{"node 0", []driver.Place{node(0)}, []int{0, 1}, "0-1"},
-		{"node 1", []driver.Place{node(1)}, []int{2, 3}, "2-3"},
-		{"one rail on node 1, one anywhere", []driver.Place{anywhere, node(1)}, []int{2, 3}, ""},
-		{"a rail on either node", []driver.Place{node(0), node(1)}, []int{0, 1, 2, 3}, "0-1"},
+		{"anywhere", []driver.Locality{anywhere}, []int{0, 1, 2, 3}, ""},
+		{"node 0", []driver.Locality{node(0)}, []int{0, 1}, "0-1"},
+		{"node 1", []driver.Locality{node(1)}, []int{2, 3}, "2-3"},
+		{"one rail on node 1, one anywhere", []driver.Locality{anywhere, node(1)}, []int{2, 3}, ""},
+		{"a rail on either node", []driver.Locality{node(0), node(1)}, []int{0, 1, 2, 3}, "0-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := sched.New(sched.Config{Topology: machine, VPs: 4})

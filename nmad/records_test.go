@@ -23,13 +23,13 @@ func TestYoungestFirst(t *testing.T) {
 	ways := map[string]func(p *pair, s *Session, buf []byte) *Request{
 		"tag": func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].Irecv(last, buf) },
 		"mask": func(p *pair, _ *Session, buf []byte) *Request {
-			return p.gates[1].Start(&Op{Kind: OpRecv, Match: Match{Tag: last, Mask: 0xff}, Buf: buf})
+			return p.gates[1].Start(&Operation{Kind: KindRecv, Match: Match{Tag: last, Mask: 0xff}, Buf: buf})
 		},
 		"any source": func(_ *pair, s *Session, buf []byte) *Request { return s.Irecv(Tag(last), buf) },
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := &Request{}
-			r.prepare(p.gates[1], flow.OpRecv, nil, last, nil, flow.NotifyState)
-			r.useRare().Wild.Set(&r.core.Entry, exact, true)
+			r.prepare(p.gates[1], flow.RequestRecv, nil, last, nil, flow.NotifyState)
+			r.useExtras().Wild.Set(&r.core.Entry, exact, true)
 			p.gates[1].submit(r)
 			return r
 		},
@@ -173,7 +173,7 @@ func TestRecordsAtRandom(t *testing.T) {
 			case rng.IntN(2) == 0:
 				r = s.Irecv(m, buf)
 			default:
-				r = p.gates[1].Start(&Op{Kind: OpRecv, Match: m, Buf: buf})
+				r = p.gates[1].Start(&Operation{Kind: KindRecv, Match: m, Buf: buf})
 			}
 			p.settle()
 			mustDone(t, r, nil)
@@ -202,7 +202,7 @@ func TestRecordViolations(t *testing.T) {
 		"room that is no more":          {5, []driver.Header{{Kind: flow.KindRoom, Size: 2}}},
 		"room that is too much":         {5, []driver.Header{{Kind: flow.KindRoom, Size: flow.MaxCookies + 1}}},
 		"room twice":                    {5, []driver.Header{{Kind: flow.KindRoom, Size: 3}, {Kind: flow.KindRoom, Size: 3}}},
-		"more announcements than there": {0, []driver.Header{{Kind: flow.KindRdv, Context: flow.Plain, Size: 9}, {Kind: flow.KindRdv, Context: flow.Plain, Size: 9, Seq: 1, Cookie: 1}, {Kind: flow.KindRdv, Context: flow.Plain, Size: 9, Seq: 2, Cookie: 2}}},
+		"more announcements than there": {0, []driver.Header{{Kind: flow.KindRdv, Context: flow.DefaultContext, Size: 9}, {Kind: flow.KindRdv, Context: flow.DefaultContext, Size: 9, Seq: 1, Cookie: 1}, {Kind: flow.KindRdv, Context: flow.DefaultContext, Size: 9, Seq: 2, Cookie: 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(simnet.Options{}, scarce)

@@ -10,24 +10,24 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How the owner of a request learns that it has ended. Most requests end before a thread sleeps for them: then the
+// How a waiter learns that a request is done. Most requests end before a thread sleeps for them: then the
 // holder of the gate's lock writes core.State, and nothing else. A thread that is about to sleep first changes
 // core.Notify, under the lock, so that the request ends by a signal of its completion, which wakes the waiters.
 //
-//	NotifyState --- ends, under mu: core.State = Ended, the last access
-//	   | listen, or notifyOwner, under mu
-//	NotifyOwner --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
+//	NotifyState --- ends, under mu: core.State = StateDone, the last access
+//	   | listen, or endBySignal, under mu
+//	NotifyGate --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
 //
-// State becomes Ended in three places: as a rule in the flow (flow.Flow.Finish); in lockedGate.tellEnd, for a request
-// that the flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a
-// send that was never under way.
+// State becomes StateDone in three places: as a rule in the flow (flow.Flow.Finish); in lockedGate.tellDone, for a
+// request that the flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow,
+// for a send that was never under way.
 //
 // Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the
 // request again: no other thread accesses it.
 
 // Bits of a request's completion.
 const (
-	bitDone     = 1 << iota // the request has ended
+	bitDone     = 1 << iota // the request is done
 	bitReusable             // and it may be started again, as no queue and no callback holds it
 )
 
@@ -36,65 +36,66 @@ const (
 // thread may start it again once it is done and all of these calls have returned.
 type Request struct {
 	// A Request has two cache lines, so that a program that makes one for each message makes little garbage, and
-	// windows of many requests stay in the first cache. What few requests need is in a rare, to which core.Rare points.
+	// windows of many requests stay in the first cache. What few requests need is in extras, to which core.Extras
+	// points.
 
 	gate       *Gate // the gate at which it was started; of a receive from any source the gate to the own rank
 	completion pioman.Completion
 	core       flow.Request // guarded by the lock of the gate while the request is under way
 }
 
-// rare is the part of a request that few requests need. It is zero unless core.UsesRare is set, except for began.
-type rare struct {
-	flow.Rare
-	domain   *Domain                  // recv from any source: the domain at which it was started; else nil
-	chooser  func(Envelope) []byte    // recv: Op.Choose
-	onDone   func(*Request)           // Op.Done
-	queue    *Queue                   // Op.Queue
-	buffer   *block                   // send: the block of Op.Buffer
-	any      *match.Any[flow.Request] // recv from any source: the list in which it waits
-	pattern  match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes the tag of the message
-	forLinks bool                     // it waits for the links of its gate (Gate.Link), or for an agreement, not for a message
-	began    int64                    // cycle counter at its start, if a trace is recorded; else 0
+// extras is what few requests need. It is zero unless core.UsesExtras is set, except for began.
+type extras struct {
+	flow.Extras
+	domain   *Domain                      // recv from any source: the domain at which it was started; else nil
+	chooser  func(Envelope) []byte        // recv: Operation.Choose
+	onDone   func(*Request)               // Operation.Done
+	queue    *Queue                       // Operation.Queue
+	buffer   *block                       // send: the block of Operation.Buffer
+	anyList  *match.AnyList[flow.Request] // recv from any source: the list in which it waits
+	pattern  match.Pattern                // recv, or probe: what the program has asked for; core.Entry.Tag becomes the tag of the message
+	forLinks bool                         // it waits for the links of its gate (Gate.Link), or for an agreement, not for a message
+	began    int64                        // cycle counter at its start, if a trace is recorded; else 0
 }
 
 // setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. With probe, r
 // leaves the message where it is.
-func (ra *rare) setWild(r *Request, mask uint64, probe bool) {
+func (ra *extras) setWild(r *Request, mask uint64, probe bool) {
 	ra.pattern = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
 	ra.Wild.Set(&r.core.Entry, mask, probe)
 }
 
-// noRare is what Request.rare returns for requests that use no rare. It stays zero.
-var noRare rare
+// noExtras is what Request.extras returns for requests that use no extras. It stays zero.
+var noExtras extras
 
-// rare returns the rare part of r, for reading only.
-func (r *Request) rare() *rare {
-	if !r.core.UsesRare {
-		return &noRare
+// extras returns the extras of r, for reading only.
+func (r *Request) extras() *extras {
+	if !r.core.UsesExtras {
+		return &noExtras
 	}
-	return r.rareOrNil()
+	return r.extrasOrNil()
 }
 
-// needRare returns the rare part of r, and makes it if there is none. It does not set UsesRare.
-func (r *Request) needRare() *rare {
-	if r.core.Rare == nil {
-		r.core.Rare = &new(rare).Rare
+// makeExtras returns the extras of r, and makes them if there are none. It does not set UsesExtras.
+func (r *Request) makeExtras() *extras {
+	if r.core.Extras == nil {
+		r.core.Extras = &new(extras).Extras
 	}
-	return r.rareOrNil()
+	return r.extrasOrNil()
 }
 
-// useRare returns the rare part of r, which r uses from here on.
-func (r *Request) useRare() *rare {
-	r.core.UsesRare = true
-	return r.needRare()
+// useExtras returns the extras of r, which r uses from here on.
+func (r *Request) useExtras() *extras {
+	r.core.UsesExtras = true
+	return r.makeExtras()
 }
 
 // domain returns the domain at which a receive from any source was started; nil for any other request.
-func (r *Request) domain() *Domain { return r.rare().domain }
+func (r *Request) domain() *Domain { return r.extras().domain }
 
 // claim makes the caller the one that starts r. It fails with ErrActive while r is under way.
 func (r *Request) claim() error {
-	if r.core.State.Load() == flow.Ended {
+	if r.core.State.Load() == flow.StateDone {
 		return nil // the usual case of a request that is used again
 	}
 	return r.claimSlow()
@@ -102,35 +103,35 @@ func (r *Request) claim() error {
 
 // claimSlow is claim for a request that was never started, or that ends by its completion.
 func (r *Request) claimSlow() error {
-	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(bitReusable) {
+	if !r.core.State.CompareAndSwap(flow.StateNotStarted, flow.StateStarted) && !r.completion.Test(bitReusable) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
 }
 
-// prepare sets up a request that was claimed for an operation at a gate, in a context, or in none if that is nil. notify
-// is how its owner learns of the end.
-func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, notify flow.Notify) {
+// prepare sets up a request that was claimed for an operation at a gate, in a context, or in none if that is nil.
+// notify is how a waiter learns that r is done.
+func (r *Request) prepare(g *Gate, op flow.RequestKind, msgContext *Context, tag uint64, buf []byte, notify flow.Notify) {
 	c := &r.core
-	if c.UsesRare {
-		r.clearRare()
+	if c.UsesExtras {
+		r.clearExtras()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Owner, c.Context = tag, c, in.numberOrPlain()
+	c.Entry.Tag, c.Entry.Value, c.Context = tag, c, msgContext.numberOrDefault()
 	c.Data.Set(buf)
-	c.Op, c.Notify, c.Counted, c.Wakes = op, notify, false, false
+	c.Kind, c.Notify, c.Counted, c.WakesThread = op, notify, false, false
 	c.N, c.Size = 0, 0
 	c.SetErr(nil)
 	if began := traceTime(); began != 0 {
-		if r.needRare().began = began; notify == flow.NotifyState {
-			r.notifyOwner()
+		if r.makeExtras().began = began; notify == flow.NotifyState {
+			r.endBySignal()
 		}
 	}
 	if g.worker != nil {
-		r.notifyOwner() // the worker polls in place of the owner, which sleeps
+		r.endBySignal() // the worker polls in place of the waiter, which sleeps
 	}
 	if notify != flow.NotifyNone {
-		asm.StoreRelease32(&c.State, flow.Started) // other threads get r through a lock, so this needs no stronger order
+		asm.StoreRelease32(&c.State, flow.StateStarted) // other threads get r through a lock, so this needs no stronger order
 		r.completion.Reset()
 	}
 }
@@ -139,8 +140,8 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 // or an agreement is reached. For the flow r is a probe, so it counts as pending, and no monitor is told about it.
 // startLink takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
-	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.NotifyState)
-	x := r.useRare()
+	r.prepare(g, flow.RequestRecv, nil, 0, nil, flow.NotifyState)
+	x := r.useExtras()
 	x.Wild.Probe, x.forLinks = true, true
 	r.core.Stage = flow.Posted
 	h := g.enter()
@@ -148,30 +149,30 @@ func (r *Request) startLink(g *Gate) *lockedGate {
 	return h
 }
 
-// ended reports whether r has ended: then nothing in it changes until it is started again.
-func (r *Request) ended() bool {
-	return r.core.State.Load() == flow.Ended || r.completion.Test(bitDone)
+// done reports whether r is done: then nothing in it changes until it is started again.
+func (r *Request) done() bool {
+	return r.core.State.Load() == flow.StateDone || r.completion.Test(bitDone)
 }
 
 // listen makes r end by a signal of its completion, unless it has ended. It takes the lock of the gate.
 func (r *Request) listen() {
 	if r.domain() != nil || r.gate.worker != nil {
-		return // prepare, or startAny, has called notifyOwner
+		return // prepare, or startAny, has called endBySignal
 	}
 	h := r.gate.enter()
-	if r.core.Stage != flow.Done {
-		r.notifyOwner()
+	if r.core.Stage != flow.Finished {
+		r.endBySignal()
 	}
 	h.unlock()
 }
 
-// notifyOwner makes r end by a signal of its completion. The caller holds the lock of the gate, or r has not begun.
-func (r *Request) notifyOwner() { r.core.Notify = flow.NotifyOwner }
+// endBySignal makes r end by a signal of its completion. The caller holds the lock of the gate, or r has not begun.
+func (r *Request) endBySignal() { r.core.Notify = flow.NotifyGate }
 
-// clearRare makes r an ordinary request, which uses no rare.
-func (r *Request) clearRare() {
-	r.core.UsesRare = false
-	*r.rareOrNil() = rare{}
+// clearExtras makes r an ordinary request, which uses no extras.
+func (r *Request) clearExtras() {
+	r.core.UsesExtras = false
+	*r.extrasOrNil() = extras{}
 }
 
 // Tag returns the tag of the message. If a receive does not name its tag, Tag is valid once the request is done.
@@ -184,7 +185,7 @@ func (r *Request) Source() int {
 	if r == nil {
 		return -1
 	}
-	switch x := r.rare(); {
+	switch x := r.extras(); {
 	case x.Anywhere:
 		return x.From
 	case r.gate == nil:
@@ -213,17 +214,17 @@ func (r *Request) Len() int {
 }
 
 // Test reports whether the request is done, and, if it is, returns how it has ended. If it is not, Test polls the
-// request's gate once, and looks again. It fails with ErrIdle if the request was never started. It never blocks.
+// request's gate once, and looks again. It fails with ErrNotStarted if the request was never started. It never blocks.
 func (r *Request) Test() (bool, error) {
-	if r == nil || r.core.State.Load() == flow.Fresh {
-		return false, ErrIdle
+	if r == nil || r.core.State.Load() == flow.StateNotStarted {
+		return false, ErrNotStarted
 	}
-	if !r.ended() {
+	if !r.done() {
 		if err := r.gate.accessError(); err != nil {
 			return false, err
 		}
 		r.poll()
-		if !r.ended() {
+		if !r.done() {
 			return false, nil
 		}
 	}
@@ -233,16 +234,16 @@ func (r *Request) Test() (bool, error) {
 // Wait waits until the request is done, and returns how it has ended. It blocks the calling thread or goroutine only.
 // It polls the request's gate for Config.Spin (10 us by default), as long as no other thread is ready on the VP, and
 // then leaves the work to the engine and sleeps. A second Wait returns the same. Wait is no cancellation point of
-// threads; WaitContext ends with its context. It fails with ErrIdle if the request was never started, and with
+// threads; WaitContext ends with its context. It fails with ErrNotStarted if the request was never started, and with
 // pioman.ErrInHandler or pioman.ErrClosed if the caller cannot wait, in a callback or in an engine that was closed;
 // then the request is still under way.
 func (r *Request) Wait() error {
 	if r == nil {
-		return ErrIdle
+		return ErrNotStarted
 	}
-	if !r.ended() {
-		if r.core.State.Load() == flow.Fresh {
-			return ErrIdle
+	if !r.done() {
+		if r.core.State.Load() == flow.StateNotStarted {
+			return ErrNotStarted
 		}
 		if err := r.gate.accessError(); err != nil {
 			return err
@@ -255,7 +256,7 @@ func (r *Request) Wait() error {
 }
 
 // IsDone reports whether the request is done, or was never started. Unlike Test it polls nothing.
-func (r *Request) IsDone() bool { return r.doneOrIdle() }
+func (r *Request) IsDone() bool { return r.doneOrNotStarted() }
 
 // poll polls once what r depends on: its gate, or, for a receive from any source, all gates of its domain.
 func (r *Request) poll() {
@@ -290,16 +291,16 @@ func (rq *requestQueue) pop() *Request {
 // Cancel takes a receive back if it has no message yet, and reports whether it has done so. After true, the request
 // ends with ErrCanceled, has received nothing, and does not touch its buffer any more; its message goes to another
 // receive. After false, the receive goes on as if Cancel had not been called, or has ended; or the request is a send,
-// which cannot be cancelled. Cancel spins for the lock of the gate. Callbacks and hooks must not call it.
+// which cannot be canceled. Cancel spins for the lock of the gate. Callbacks and hooks must not call it.
 func (r *Request) Cancel() bool {
-	if r == nil || r.doneOrIdle() || r.gate.accessError() != nil {
+	if r == nil || r.doneOrNotStarted() || r.gate.accessError() != nil {
 		return false
 	}
 	g := r.gate
 	h := g.enter()
 	defer h.unlock()
-	if any := r.rare().any; any != nil {
-		if !any.Remove(&r.core.Rare.Wild) {
+	if anyList := r.extras().anyList; anyList != nil {
+		if !anyList.Remove(&r.core.Extras.Wild) {
 			return false
 		}
 	} else if r.core.Stage != flow.Posted || !h.flow.Withdraw(&r.core) {
@@ -310,8 +311,8 @@ func (r *Request) Cancel() bool {
 }
 
 // Case returns a case of marcel.Select that can be taken once the request is done; then Wait returns at once. A request
-// that was never started counts as done, and its Wait returns ErrIdle. Any number of Selects and Waits may wait for one
-// request, as long as it is not started again. Case allocates nothing.
+// that was never started counts as done, and its Wait returns ErrNotStarted. Any number of Selects and Waits may wait
+// for one request, as long as it is not started again. Case allocates nothing.
 func (r *Request) Case() marcel.Case {
 	if r == nil {
 		r = &Request{}
@@ -324,7 +325,7 @@ type requestCase Request
 
 var _ marcel.PollingCase = (*requestCase)(nil)
 
-func (rc *requestCase) done() bool { return (*Request)(rc).doneOrIdle() }
+func (rc *requestCase) ready() bool { return (*Request)(rc).doneOrNotStarted() }
 
 func (rc *requestCase) completed() pioman.CompletionCase {
 	return rc.completion.Case(rc.gate.waitsIn(), bitDone)
@@ -332,23 +333,23 @@ func (rc *requestCase) completed() pioman.CompletionCase {
 
 // Try polls the gate once if the request is not done, and reports whether it is done.
 func (rc *requestCase) Try() bool {
-	if rc.done() {
+	if rc.ready() {
 		return true
 	}
 	(*Request)(rc).poll()
-	return rc.done() || rc.completed().Try()
+	return rc.ready() || rc.completed().Try()
 }
 
-func (rc *requestCase) Poll() bool { return !rc.done() && rc.completed().Poll() }
+func (rc *requestCase) Poll() bool { return !rc.ready() && rc.completed().Poll() }
 
 // Enlist adds the waiter of a Select, which calls it on the waiting thread only. It returns false if the request is
 // done.
 func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
-	if rc.done() {
+	if rc.ready() {
 		return false
 	}
 	(*Request)(rc).listen()
-	return !rc.done() && rc.completed().EnlistAs(w, (*Request)(rc).reason())
+	return !rc.ready() && rc.completed().EnlistAs(w, (*Request)(rc).reason())
 }
 
 func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }

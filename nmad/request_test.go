@@ -40,8 +40,8 @@ func TestSelectRequests(t *testing.T) {
 	})
 }
 
-// TestWaitAnyNamesEach: of several requests that are done WaitAny names each one now and then, wherever it stands in the
-// list, beside nil and such as are not done.
+// TestWaitAnyNamesEach: of several requests that are done WaitAny names each one now and then, wherever it stands in
+// the list, beside nil and such as are not done.
 func TestWaitAnyNamesEach(t *testing.T) {
 	j := newJob(t, 1, networks()["sim"], nil)
 	g := j.sessions[0].Gate(0)
@@ -104,7 +104,7 @@ func selectRequests(t *testing.T, j *job) {
 		cases[i] = nil
 	}
 	var idle Request
-	if i := marcel.Select(idle.Case()); i != 0 || !errors.Is(idle.Wait(), ErrIdle) {
+	if i := marcel.Select(idle.Case()); i != 0 || !errors.Is(idle.Wait(), ErrNotStarted) {
 		t.Errorf("a request that was not started: took %d, %v", i, idle.Wait())
 	}
 }
@@ -207,7 +207,7 @@ func TestRequestForgets(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var r Request
 	sent := p.gates[0].Isend(3, make([]byte, 100))
-	if err := p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Match{Tag: 3, Mask: 3}, Buf: make([]byte, 10)}); err != nil {
+	if err := p.gates[1].Post(&r, &Operation{Kind: KindRecv, Match: Match{Tag: 3, Mask: 3}, Buf: make([]byte, 10)}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -230,7 +230,7 @@ func TestRequestForgets(t *testing.T) {
 	}
 }
 
-// A thread that is cancelled while it waits for a message gets it, and ends at its next cancellation point.
+// A thread that is canceled while it waits for a message gets it, and ends at its next cancellation point.
 func TestWaitsAreNoCancellationPoints(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -257,7 +257,7 @@ func TestWaitsAreNoCancellationPoints(t *testing.T) {
 			},
 			"Queue.Wait": func(buf []byte) error {
 				var r Request
-				here.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Queue: q})
+				here.Post(&r, &Operation{Kind: KindRecv, Match: Tag(1), Buf: buf, Queue: q})
 				_, err := q.WaitContext(ctx)
 				return err
 			},
@@ -273,7 +273,7 @@ func TestWaitsAreNoCancellationPoints(t *testing.T) {
 						}
 						got = int(buf[0])
 						marcel.TestCancel()
-						t.Error("it was not cancelled")
+						t.Error("it was not canceled")
 					})
 					<-waits
 					if i%2 == 0 {

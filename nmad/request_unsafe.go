@@ -12,6 +12,6 @@ func requestOf(c *flow.Request) *Request {
 	return (*Request)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Offsetof(Request{}.core))))
 }
 
-// rareOrNil returns the rare to which core.Rare points, whether it is in use or not; nil if there is none. Every
-// flow.Rare of a gate's requests is part of a rare.
-func (r *Request) rareOrNil() *rare { return (*rare)(unsafe.Pointer(r.core.Rare)) }
+// extrasOrNil returns the extras to which core.Extras points, whether they are in use or not; nil if there are none.
+// Every flow.Extras of a gate's requests is part of an extras.
+func (r *Request) extrasOrNil() *extras { return (*extras)(unsafe.Pointer(r.core.Extras)) }

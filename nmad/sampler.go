@@ -34,11 +34,11 @@ const (
 
 // sampler measures the rails of a gate, by sends and receives as a program makes them. It belongs to the caller of
 // Sample, or of SampleEcho, and needs no lock.
-type sampler struct{ g *Gate }
+type sampler struct{ gate *Gate }
 
 // eager returns the eager limit of the gate, in bytes.
 func (sm sampler) eager() int {
-	h := sm.g.lock()
+	h := sm.gate.lock()
 	defer h.unlock()
 	return h.flow.EagerLimit()
 }
@@ -83,9 +83,9 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 
 // rails measures all rails.
 func (sm sampler) rails(ctx context.Context) (*Profile, error) {
-	p := &Profile{Rails: map[string]Rail{}}
-	var eager []Cost
-	for i := range sm.g.rails {
+	p := &Profile{Rails: map[string]RailProfile{}}
+	var eager []CostPoint
+	for i := range sm.gate.rails {
 		rail, err := sm.cost(ctx, uint64(i))
 		if err == nil && i == 0 {
 			eager, err = sm.eagerly(ctx)
@@ -97,15 +97,15 @@ func (sm sampler) rails(ctx context.Context) (*Profile, error) {
 			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
-		p.Rails[sm.g.rails[i].name] = rail
+		p.Rails[sm.gate.rails[i].name] = rail
 	}
 	return p, nil
 }
 
 // eagerly measures messages up to the longest one that can go eagerly.
-func (sm sampler) eagerly(ctx context.Context) (points []Cost, err error) {
+func (sm sampler) eagerly(ctx context.Context) (points []CostPoint, err error) {
 	for size := 1; ; size *= 2 {
-		c := Cost{Size: min(size, sm.eager())}
+		c := CostPoint{Size: min(size, sm.eager())}
 		if c.EagerNs, err = sm.halfTrip(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (sm sampler) eagerly(ctx context.Context) (points []Cost, err error) {
 }
 
 // points measures messages of the same sizes whose bytes come by rendezvous over a rail.
-func (sm sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
+func (sm sampler) points(ctx context.Context, rail uint64, eager []CostPoint) (points []CostPoint, err error) {
 	for _, c := range eager {
 		if c.RendezvousNs, err = sm.halfTrip(ctx, c.Size, sampleRail+rail); err != nil {
 			return nil, err
@@ -127,10 +127,10 @@ func (sm sampler) points(ctx context.Context, rail uint64, eager []Cost) (points
 }
 
 // cost measures the cost of a rail.
-func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
+func (sm sampler) cost(ctx context.Context, i uint64) (RailProfile, error) {
 	short, err := sm.halfTrip(ctx, sampleShort, sampleRail+i)
 	if err != nil {
-		return Rail{}, err
+		return RailProfile{}, err
 	}
 	long, err := sm.halfTrip(ctx, sampleLong, sampleRail+i)
 	return line(short, long), err
@@ -138,8 +138,8 @@ func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
 
 // line returns the cost of a rail over which a message of sampleShort bytes takes short ns, and one of sampleLong bytes
 // takes long ns.
-func line(short, long int64) Rail {
-	var r Rail
+func line(short, long int64) RailProfile {
+	var r RailProfile
 	if long = max(long, 1); short < long {
 		r.Bandwidth = (sampleLong - sampleShort) / float64(long-short)
 	} else { // the two times do not show how much of them is latency: count all as transfer
@@ -152,7 +152,7 @@ func line(short, long int64) Rail {
 
 // crossing returns the largest size at which eager is not slower. It searches from the largest size down, so that one
 // outlier among the small sizes does not decide.
-func crossing(points []Cost) int {
+func crossing(points []CostPoint) int {
 	for _, c := range slices.Backward(points) {
 		if c.EagerNs <= c.RendezvousNs {
 			return c.Size
@@ -170,13 +170,13 @@ type sampleRound struct {
 // finish waits for the round trip that is under way, perhaps since a Sample whose ctx was done: the other side will
 // answer it, and that answer must not be taken for the answer to a later message.
 func (sm sampler) finish(ctx context.Context) error {
-	x := sm.g.openSample
+	x := sm.gate.openSample
 	if x == nil {
 		return nil
 	}
 	err := WaitAll(ctx, &x.send, &x.recv)
-	if x.send.doneOrIdle() && x.recv.doneOrIdle() {
-		sm.g.openSample = nil
+	if x.send.doneOrNotStarted() && x.recv.doneOrNotStarted() {
+		sm.gate.openSample = nil
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func (sm sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, er
 		began := time.Now()
 		err := errors.Join(sm.recv(&x.recv, tag, x.in), sm.send(&x.send, tag, x.out))
 		if err == nil {
-			sm.g.openSample = x
+			sm.gate.openSample = x
 			err = sm.finish(ctx)
 		}
 		if err != nil {
@@ -206,9 +206,9 @@ func (sm sampler) send(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareSend(sm.g, &Op{Match: Tag(tag), Buf: buf, Sync: tag >= sampleRail})
+	r.prepareSend(sm.gate, &Operation{Match: Tag(tag), Buf: buf, Sync: tag >= sampleRail})
 	r.core.Context = flow.Library
-	sm.g.submit(r)
+	sm.gate.submit(r)
 	return nil
 }
 
@@ -217,14 +217,14 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(sm.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
-	r.core.Context, r.core.Entry.Age = flow.Library, sm.g.any.Now()
-	x := r.useRare()
+	r.prepareRecv(sm.gate, &Operation{Kind: KindRecv, Match: Tag(tag), Buf: buf})
+	r.core.Context, r.core.Entry.Age = flow.Library, sm.gate.anyList.Now()
+	x := r.useExtras()
 	x.setWild(r, exact, false)
 	if x.Pin = 1; tag >= sampleRail {
 		x.Pin = uint8(1 + tag - sampleRail)
 	}
-	sm.g.submit(r)
+	sm.gate.submit(r)
 	return nil
 }
 
@@ -249,7 +249,7 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 
 // echo answers until the other process sends its profile, and returns that.
 func (sm sampler) echo(ctx context.Context) (*Profile, error) {
-	tags := int(sampleRail-sampleEager) + len(sm.g.rails)
+	tags := int(sampleRail-sampleEager) + len(sm.gate.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
 	var out Request

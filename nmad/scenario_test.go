@@ -162,7 +162,7 @@ func (sc *scenario) run(words []string) string {
 		return ""
 	case "until": // time passes until a request is done
 		for n := range 1_000_000 {
-			if sc.reqs[words[1]].core.Stage == flow.Done {
+			if sc.reqs[words[1]].core.Stage == flow.Finished {
 				return fmt.Sprintf("after %d ticks\n", n)
 			}
 			sc.p.tick()
@@ -188,7 +188,7 @@ func (sc *scenario) sideRun(side int, verb string, rest []string) string {
 		name := rest[0]
 		sc.data[name] = pattern(int(a.or("len", 0)), uint64(len(sc.data)+1))
 		r := &Request{}
-		op := Op{Match: Tag(uint64(a.or("tag", 0))), Buf: sc.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
+		op := Operation{Match: Tag(uint64(a.or("tag", 0))), Buf: sc.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
 		if verb == "isendp" {
 			op.Parts = inParts(op.Buf, 3, 0, 7)
 		}
@@ -203,12 +203,12 @@ func (sc *scenario) sideRun(side int, verb string, rest []string) string {
 		sc.bufs[name] = make([]byte, a.or("cap", 0))
 		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
 		if verb == "irecv" {
-			sc.reqs[name] = g.Start(&Op{Kind: OpRecv, Match: m, Buf: sc.bufs[name]})
+			sc.reqs[name] = g.Start(&Operation{Kind: KindRecv, Match: m, Buf: sc.bufs[name]})
 		} else {
 			sc.reqs[name] = sc.sess[side].Irecv(m, sc.bufs[name])
 		}
 	case "cancel":
-		return fmt.Sprintln("cancelled:", sc.reqs[rest[0]].Cancel())
+		return fmt.Sprintln("canceled:", sc.reqs[rest[0]].Cancel())
 	case "iprobe", "iprobeany":
 		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
 		e, ok := g.Iprobe(m)
@@ -285,14 +285,14 @@ func (sc *scenario) inject(link *simnet.Link, kind string, a args) {
 		Cookie: uint32(a.or("cookie", 0)), Seq: uint32(a.or("seq", 0)),
 	}
 	if kind == "eager" || kind == "rdv" {
-		h.Context = flow.Plain
+		h.Context = flow.DefaultContext
 	}
 	body := make([]byte, a.or("body", 0))
 	if kind == "aggregate" { // the messages in it: first=, second= are their sizes
 		for _, name := range []string{"first", "second"} {
 			if n, ok := a[name]; ok {
 				body = binary.LittleEndian.AppendUint64(body, 7)
-				body = binary.LittleEndian.AppendUint64(body, uint64(n)|uint64(flow.Plain)<<48)
+				body = binary.LittleEndian.AppendUint64(body, uint64(n)|uint64(flow.DefaultContext)<<48)
 				body = append(body, make([]byte, min(n, 50))...)
 			}
 		}
@@ -311,7 +311,7 @@ func (sc *scenario) show(names []string) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s: %v", name, r.core.Stage)
-		if r.core.Stage == flow.Done {
+		if r.core.Stage == flow.Finished {
 			fmt.Fprintf(&b, ", %d bytes", r.Len())
 			if buf := sc.bufs[name]; buf != nil && r.Len() > 0 {
 				fmt.Fprintf(&b, " of %s", sc.whose(buf[:r.Len()]))

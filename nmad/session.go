@@ -293,10 +293,12 @@ func (s *Session) Gate(rank int) *Gate {
 }
 
 // Post starts an operation; see Domain.Post.
-func (s *Session) Post(rank int, r *Request, op *Op) error { return s.jobDomain().Post(rank, r, op) }
+func (s *Session) Post(rank int, r *Request, op *Operation) error {
+	return s.jobDomain().Post(rank, r, op)
+}
 
 // Start starts an operation with a new request; see Domain.Start.
-func (s *Session) Start(rank int, op *Op) *Request { return s.jobDomain().Start(rank, op) }
+func (s *Session) Start(rank int, op *Operation) *Request { return s.jobDomain().Start(rank, op) }
 
 // Irecv starts to receive a message that m matches from any rank; see Domain.Irecv.
 func (s *Session) Irecv(m Match, buf []byte) *Request { return s.jobDomain().Irecv(m, buf) }

@@ -272,7 +272,7 @@ func (so *soak) sendAll(g *Gate, tag uint64) {
 	var under [4]*Request
 	for i := range so.messages {
 		msg := so.message(g.ownRank, g.rank, tag, i)
-		op := Op{Match: Tag(tag), Buf: msg, Sync: rng.IntN(8) == 0, Priority: int8(rng.IntN(3))}
+		op := Operation{Match: Tag(tag), Buf: msg, Sync: rng.IntN(8) == 0, Priority: int8(rng.IntN(3))}
 		if rng.IntN(4) == 0 {
 			op.Buf, op.Parts = nil, inParts(msg, 1+rng.IntN(5000), rng.IntN(3))
 		}
@@ -338,9 +338,9 @@ func (so *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, e
 		}
 		return m.Recv(buf)
 	case 1:
-		r = g.Start(&Op{Kind: OpRecv, Match: Match{Tag: tag, Mask: 1<<48 - 1}, Buf: buf})
+		r = g.Start(&Operation{Kind: KindRecv, Match: Match{Tag: tag, Mask: 1<<48 - 1}, Buf: buf})
 	case 2:
-		r = g.Start(&Op{Kind: OpRecv, Match: Tag(tag), Parts: inParts(buf, 1+rng.IntN(5000), rng.IntN(3))})
+		r = g.Start(&Operation{Kind: KindRecv, Match: Tag(tag), Parts: inParts(buf, 1+rng.IntN(5000), rng.IntN(3))})
 	case 3, 4:
 		for r = g.Irecv(tag, buf); r.Cancel(); r = g.Irecv(tag, buf) { // found, or tried again
 			if rng.IntN(3) == 0 {
@@ -350,7 +350,7 @@ func (so *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, e
 		}
 	case 5:
 		r = &Request{}
-		r.prepareRecv(g, &Op{Kind: OpRecv, Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
+		r.prepareRecv(g, &Operation{Kind: KindRecv, Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
 		r.setAge(exact)
 		g.submit(r)
 	default:

@@ -34,15 +34,15 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	there, back := pattern(arrives, 1), pattern(leaves, 2)
 	got, gotBack := make([]byte, arrives), make([]byte, leaves)
 	parts := inParts(got, 4096)
-	start(one.Post(&a, &Op{Match: Tag(1), Buf: there}))
-	start(zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Parts: parts}))
+	start(one.Post(&a, &Operation{Match: Tag(1), Buf: there}))
+	start(zero.Post(&x, &Operation{Kind: KindRecv, Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes
 	sleeper := railSource{&zero.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}
-	start(zero.Post(&b, &Op{Match: Tag(2), Buf: back}))
-	start(one.Post(&y, &Op{Kind: OpRecv, Match: Tag(2), Buf: gotBack}))
+	start(zero.Post(&b, &Operation{Match: Tag(2), Buf: back}))
+	start(one.Post(&y, &Operation{Kind: KindRecv, Match: Tag(2), Buf: gotBack}))
 	one.poll() // sends all, and asks for what fits only in parts
 	polled := make(chan struct{})
 	go func() {
@@ -87,9 +87,9 @@ func (lt *late) Arm(wantRoom bool) bool {
 	return *lt.armed
 }
 
-// TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It arms
-// the link for room, which has come meanwhile: it sends, and nothing waits for room any more. The link is to be armed for
-// what arrives still, or the sleeper, which the engine takes to be covered by it, hears of nothing again.
+// TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It
+// arms the link for room, which has come meanwhile: it sends, and nothing waits for room any more. The link is to be
+// armed for what arrives still, or the sleeper, which the engine takes to be covered by it, hears of nothing again.
 func TestArmedAgain(t *testing.T) {
 	for what, comes := range map[string]func(p *pair){
 		"room":     func(p *pair) { p.gates[1].poll() },
@@ -129,7 +129,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	var a, x Request
 	there, got := pattern(size, 1), make([]byte, size)
-	if err := errors.Join(one.Post(&a, &Op{Match: Tag(1), Buf: there}), zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Buf: got})); err != nil {
+	if err := errors.Join(one.Post(&a, &Operation{Match: Tag(1), Buf: there}), zero.Post(&x, &Operation{Kind: KindRecv, Match: Tag(1), Buf: got})); err != nil {
 		t.Fatal(err)
 	}
 	zero.poll() // asks for the bytes
@@ -192,8 +192,8 @@ func TestArmBesideWaiter(t *testing.T) {
 	j.close()
 }
 
-// TestCloseWithBytesToCome: a side that closes still sends what it owes, though a sleeper has armed the rail and bytes lie
-// in the link of a message whose receive has ended: the holder of the lock does not try for ever to arm it anew.
+// TestCloseWithBytesToCome: a side that closes still sends what it owes, though a sleeper has armed the rail and bytes
+// lie in the link of a message whose receive has ended: the holder of the lock does not try for ever to arm it anew.
 func TestCloseWithBytesToCome(t *testing.T) {
 	t.Setenv(shm.EnvCopy, "two") // else all of it is there before anything can happen
 	overAll(t, func(t *testing.T, d driver.Driver) {
@@ -263,7 +263,8 @@ func TestCloseWithBytesToCome(t *testing.T) {
 	})
 }
 
-// TestBytesUnasked: a peer that pushes bytes of no message ends its gate, and does not keep the holder of the lock busy.
+// TestBytesUnasked: a peer that pushes bytes of no message ends its gate, and does not keep the holder of the lock
+// busy.
 func TestBytesUnasked(t *testing.T) {
 	p := newPair(simnet.Options{Packets: 4, Large: 1000}, wide)
 	g := p.gates[0]

@@ -42,7 +42,7 @@ const (
 
 // stall checks one session for a stall. One goroutine uses it.
 type stall struct {
-	s       *Session
+	session *Session
 	context *Context
 	span    time.Duration
 	output  io.Writer
@@ -67,12 +67,12 @@ func (s *Session) watchStall() error {
 	for i := range all {
 		all[i] = i
 	}
-	in, err := s.job.OpenContext(contexts.Stall, all...)
+	msgContext, err := s.job.OpenContext(contexts.Stall, all...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", EnvStall, err)
 	}
 	x := &stall{
-		s: s, context: in, span: span, output: os.Stderr, since: time.Now(), lastNews: time.Now(),
+		session: s, context: msgContext, span: span, output: os.Stderr, since: time.Now(), lastNews: time.Now(),
 		toldRank: -1, waitTexts: map[int]string{},
 	}
 	s.background.Go(func(ctx context.Context) {
@@ -101,7 +101,7 @@ func (sl *stall) look(ctx context.Context) {
 	sl.moved = moved
 	stalls := now.Sub(sl.since) >= sl.span && sl.waits()
 	to := sl.collector()
-	switch own := sl.s.cfg.Rank; {
+	switch own := sl.session.cfg.Rank; {
 	case to != own && stalls && sl.toldRank != to:
 		sl.send(ctx, to, append([]byte{stallStalls}, sl.text()...))
 		sl.toldRank = to
@@ -125,7 +125,7 @@ func (sl *stall) look(ctx context.Context) {
 func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
-	r := sl.s.job.Start(to, &Op{Match: Match{Context: sl.context, Mask: exact}, Buf: text})
+	r := sl.session.job.Start(to, &Operation{Match: Match{Context: sl.context, Mask: exact}, Buf: text})
 	_ = r.WaitContext(ctx) // if the collector is lost, another process becomes it
 	sl.moved = sl.total()
 }
@@ -134,7 +134,7 @@ func (sl *stall) send(ctx context.Context, to int, text []byte) {
 func (sl *stall) hear() (some bool) {
 	any := Match{Context: sl.context}
 	for {
-		m := sl.s.job.Claim(any)
+		m := sl.session.job.Claim(any)
 		if m == nil {
 			return some
 		}
@@ -162,7 +162,7 @@ func printable(text string) string {
 
 // total returns a number that grows whenever a message begins or ends.
 func (sl *stall) total() uint64 {
-	n := sl.s.Stats()
+	n := sl.session.Stats()
 	return n.Sends + n.Recvs + n.BytesSent + n.BytesReceived
 }
 
@@ -184,23 +184,23 @@ func (sl *stall) text() string {
 
 // collector returns the lowest living rank.
 func (sl *stall) collector() int {
-	for rank := range sl.s.cfg.Size {
+	for rank := range sl.session.cfg.Size {
 		if sl.lives(rank) {
 			return rank
 		}
 	}
-	return sl.s.cfg.Rank
+	return sl.session.cfg.Rank
 }
 
 // lives reports whether a rank is not lost.
 func (sl *stall) lives(rank int) bool {
-	return rank == sl.s.cfg.Rank || sl.s.Gate(rank).Err() == nil
+	return rank == sl.session.cfg.Rank || sl.session.Gate(rank).Err() == nil
 }
 
 // allHeard reports whether all other living processes have told that they stall.
 func (sl *stall) allHeard() bool {
-	for rank := range sl.s.cfg.Size {
-		if _, stalls := sl.waitTexts[rank]; !stalls && rank != sl.s.cfg.Rank && sl.lives(rank) {
+	for rank := range sl.session.cfg.Size {
+		if _, stalls := sl.waitTexts[rank]; !stalls && rank != sl.session.cfg.Rank && sl.lives(rank) {
 			return false
 		}
 	}
@@ -209,12 +209,12 @@ func (sl *stall) allHeard() bool {
 
 // report writes what all living processes wait for.
 func (sl *stall) report() {
-	sl.waitTexts[sl.s.cfg.Rank] = sl.text()
-	defer delete(sl.waitTexts, sl.s.cfg.Rank)
+	sl.waitTexts[sl.session.cfg.Rank] = sl.text()
+	defer delete(sl.waitTexts, sl.session.cfg.Rank)
 	var b strings.Builder
 	fmt.Fprintf(&b, "pm2: for %v no process of this job has computed, nor has a message begun or ended: all wait, perhaps for ever\n", sl.span)
 	n := 0
-	for rank := range sl.s.cfg.Size {
+	for rank := range sl.session.cfg.Size {
 		if text, ok := sl.waitTexts[rank]; ok && sl.lives(rank) {
 			if n++; n <= stallReport {
 				fmt.Fprintf(&b, "rank %d:\n%s", rank, cmp.Or(text, "  nothing is known\n"))

@@ -58,7 +58,7 @@ func (h *lockedGate) handleInbox() bool {
 	h.takeReleased()
 	due := false // drain at the end, so that the strategy sees all sends together
 	for r := h.started.pop(); r != nil; r = h.started.pop() {
-		if r.core.Op == flow.OpSend && (due || !h.started.Empty()) && h.flow.Dead == nil {
+		if r.core.Kind == flow.RequestSend && (due || !h.started.Empty()) && h.flow.Dead == nil {
 			due = h.flow.Send(&r.core) || due
 		} else {
 			h.start(r)
@@ -76,18 +76,18 @@ func (h *lockedGate) handleInbox() bool {
 
 // start begins a request. The holder must not call it while it handles a packet. The request may end at once.
 func (h *lockedGate) start(r *Request) {
-	switch r.core.Op {
-	case flow.OpSend:
+	switch r.core.Kind {
+	case flow.RequestSend:
 		if !r.core.Synchronous() {
 			h.refreshCredit(r.core.Data.Size)
 		}
 		if h.flow.Send(&r.core) {
 			h.drain()
 		}
-	case flow.OpRecv:
+	case flow.RequestRecv:
 		h.startRecv(r)
 		h.sendIfDue()
-	case flow.OpResume:
+	case flow.RequestResume:
 		h.flow.Deliver(&r.core, nil)
 		h.sendIfDue()
 	}
@@ -96,7 +96,7 @@ func (h *lockedGate) start(r *Request) {
 // startRecv begins a receive or a probe. The request may end at once.
 func (h *lockedGate) startRecv(r *Request) {
 	c := &r.core
-	if !h.guarded && h.flow.PostPlainly(c) {
+	if !h.noLinks && h.flow.PostUsual(c) {
 		return // the usual case
 	}
 	if !h.flow.Receive(c) && h.admitsReceive(c) {
@@ -110,7 +110,7 @@ func (h *lockedGate) startRecv(r *Request) {
 // requests are in the inbox: these go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
-	if c.UsesRare || g.monitors.kinds.Load() != 0 {
+	if c.UsesExtras || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	notify := c.Notify
@@ -120,7 +120,7 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 		c.Notify = flow.NotifyState // the receive ends at once, if recvApart begins it in this way
 		if begun, due = h.flow.ReceiveWhole(c); !begun {
 			c.Notify = notify
-			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
+			begun = g.worker != nil && !h.noLinks && h.flow.PostUsual(c)
 		}
 	}
 	g.mu.UnlockLists()
@@ -144,15 +144,15 @@ func (h *lockedGate) awaitFlush(r *Request) {
 // it. The message is buf followed by more, which may be nil. sent reports whether the link has taken the message; all,
 // whether nothing of it is left in the driver's buffer: if it is false, the caller calls awaitFlush with a request. All
 // short sends try short first. A message with more is never gathered, because gathering copies it.
-func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
+func (h *lockedGate) short(msgContext *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
 	if h.flow.LacksCredit(n) {
 		h.receive(nil)
 	}
-	if (h.wokenThreads > 0 || h.flow.HasGathered()) && more == nil && h.gather(in, tag, buf) {
+	if (h.wokenThreads > 0 || h.flow.HasGathered()) && more == nil && h.gather(msgContext, tag, buf) {
 		return true, true
 	}
-	head := h.flow.ShortHeader(in.numberOrPlain(), tag, n)
+	head := h.flow.ShortHeader(msgContext.numberOrDefault(), tag, n)
 	if head == nil {
 		return false, false
 	}
@@ -177,13 +177,13 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 	h.flow.ShortSent(n)
 	h.echoDue = h.echoes
 	if began != 0 {
-		marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, head.Seq, tag, uint64(n), began)
+		marcel.TraceMessage(marcel.TraceOut, h.gate.ownRank, h.gate.rank, head.Seq, tag, uint64(n), began)
 	}
 	if all, err = h.flow.Flush(h); err != nil {
 		h.lose(err)
 	}
-	if all && h.g.monitors.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(n)}, nil, nil)
+	if all && h.gate.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.gate.ownRank, tag, uint64(n)}, nil, nil)
 	}
 	return true, all
 }
@@ -192,8 +192,8 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 // message waits, and the network has room. Then it returns true, and the caller may use both again. Otherwise it sends
 // nothing, and returns false. It needs no request, copies the bytes once, into the network, never blocks, and allocates
 // nothing. in is nil, or a context of the gate's domain to whose group the rank belongs.
-func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
-	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil ||
+func (g *Gate) Inject(msgContext *Context, tag uint64, front, body []byte) bool {
+	if g.accessError() != nil || msgContext.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil ||
 		marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
@@ -207,27 +207,27 @@ func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 	if body == nil {
 		body = []byte{}
 	}
-	sent, _ := h.short(in, tag, front, body)
+	sent, _ := h.short(msgContext, tag, front, body)
 	h.unlock()
 	return sent
 }
 
 // gather is short for a message that may go into the open packet (internal/flow/gather.go). It reports whether it has.
-func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
-	company := flow.Company{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: in != nil || marcel.Tracing()}
+func (h *lockedGate) gather(msgContext *Context, tag uint64, buf []byte) bool {
+	company := flow.WaitingSenders{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: msgContext != nil || marcel.Tracing()}
 	gathered, err := h.flow.Gather(tag, buf, company, h)
 	if err != nil {
 		h.lose(err)
 	}
-	if gathered && h.g.monitors.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(len(buf))}, nil, nil)
+	if gathered && h.gate.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.gate.ownRank, tag, uint64(len(buf))}, nil, nil)
 	}
 	return gathered
 }
 
 // sendNow sends a message if the lock is free, the message can go eagerly, and no message waits before it; else it
 // returns false, and has done nothing. If all of the message has left, r ends without ever having been under way.
-func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
+func (g *Gate) sendNow(r *Request, msgContext *Context, tag uint64, buf []byte) bool {
 	if g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
@@ -238,9 +238,9 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	if g.inbox.left() {
 		h.handleInbox()
 	}
-	sent, all := h.short(in, tag, buf, nil)
+	sent, all := h.short(msgContext, tag, buf, nil)
 	if sent && !all {
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
+		r.prepare(g, flow.RequestSend, msgContext, tag, buf, flow.NotifyState)
 		h.awaitFlush(r)
 	}
 	h.unlock()
@@ -255,13 +255,13 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 // still has the sign of its last end, State or the bits of its completion.
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
-	if c.UsesRare {
-		r.clearRare()
+	if c.UsesExtras {
+		r.clearExtras()
 	}
-	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done
+	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Finished
 	c.SetErr(nil)
-	if !r.ended() {
-		asm.StoreRelease32(&c.State, flow.Ended)
+	if !r.done() {
+		asm.StoreRelease32(&c.State, flow.StateDone)
 	}
 }
 

@@ -35,7 +35,7 @@ func (tf *traffic) send(side int, tag uint64, size int) {
 	tf.seed++
 	data := pattern(size, tf.seed)
 	r := &Request{}
-	op1 := Op{Match: Tag(tag), Buf: data, Sync: tf.seed%5 == 0, Priority: int8(tf.seed % 3)}
+	op1 := Operation{Match: Tag(tag), Buf: data, Sync: tf.seed%5 == 0, Priority: int8(tf.seed % 3)}
 	if tf.seed%4 == 0 {
 		op1.Parts = inParts(data, 5, 0, 90)
 	}

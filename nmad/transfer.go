@@ -42,7 +42,7 @@ type transfer struct {
 	fetch    func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
 	takeBack func(bool) (int, bool)            // the link's ReturnPush or ReturnPull, if it borrows; else nil
 
-	state          atomic.Uint32 // transferIdle, copying or copied; the copier writes copied, the holder of mu the others
+	state          atomic.Uint32 // transferIdle, transferCopying or transferCopied; the copier writes transferCopied, the holder of mu the others
 	n              int           // copied: bytes that have moved; the copier writes it
 	err            error         // copied: error of the link; the copier writes it
 	fetchedNothing bool          // the last Fetch has read nothing; guarded by mu
@@ -51,8 +51,8 @@ type transfer struct {
 
 const (
 	transferIdle uint32 = iota
-	copying
-	copied
+	transferCopying
+	transferCopied
 )
 
 // evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing. Such a write takes
@@ -69,7 +69,7 @@ func (m *transfer) reserve() bool {
 		return false
 	}
 	m.stream.Reserve()
-	m.state.Store(copying)
+	m.state.Store(transferCopying)
 	return true
 }
 
@@ -80,13 +80,13 @@ func (m *transfer) inactive() bool { return m.state.Load() == transferIdle }
 // copyLocked.
 func (l *rail) copy(m *transfer) {
 	m.n, m.err = m.stream.Copy(m.call, m.fetch)
-	m.state.Store(copied)
+	m.state.Store(transferCopied)
 	l.gate.inbox.due.Add(1)
 }
 
 // completeOne completes a transfer if it is copied. It reports whether bytes have moved.
 func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
-	if m.state.Load() != copied {
+	if m.state.Load() != transferCopied {
 		return false
 	}
 	if m.stream.Broken() && !h.takeBack(m) {
@@ -96,7 +96,7 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 		m.bufferKept = false
 		h.keptTransfers--
 	} else {
-		h.g.inbox.due.Add(-1)
+		h.gate.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
 	m.err, m.fetchedNothing = nil, n == 0 && m.stream.Fetching()
@@ -129,7 +129,7 @@ func (h *lockedGate) takeBack(m *transfer) bool {
 	if m.n += n; !ok && !m.bufferKept {
 		m.bufferKept = true
 		h.keptTransfers++
-		h.g.inbox.due.Add(-1)
+		h.gate.inbox.due.Add(-1)
 	}
 	return ok
 }
@@ -140,11 +140,11 @@ func (h *lockedGate) reserve() (taken uint32) {
 	if !h.flow.HasChunks() {
 		return 0
 	}
-	for i := range h.g.rails {
-		if h.g.rails[i].pull.reserve() {
+	for i := range h.gate.rails {
+		if h.gate.rails[i].pull.reserve() {
 			taken |= 1 << (2 * i)
 		}
-		if h.g.rails[i].push.reserve() {
+		if h.gate.rails[i].push.reserve() {
 			taken |= 2 << (2 * i)
 		}
 	}
@@ -167,23 +167,23 @@ func (g *Gate) copy(taken uint32) {
 // may still use ends later, when its transfer is complete.
 func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error) {
 	if dir == flow.Push {
-		for i := range h.g.rails {
-			h.g.rails[i].link.Withdraw()
+		for i := range h.gate.rails {
+			h.gate.rails[i].link.Withdraw()
 		}
 	}
 	var used uint32 // a bit for each rail
-	for i := range h.g.rails {
-		if m := h.g.rails[i].transfer(dir); m.takeBack != nil && m.reserve() {
+	for i := range h.gate.rails {
+		if m := h.gate.rails[i].transfer(dir); m.takeBack != nil && m.reserve() {
 			used |= 1 << i
 			m.n = 0
-			m.state.Store(copied)
-			h.g.inbox.due.Add(1)
+			m.state.Store(transferCopied)
+			h.gate.inbox.due.Add(1)
 		}
 	}
 	fail(err)
-	for i := range h.g.rails {
+	for i := range h.gate.rails {
 		if used>>i&1 != 0 {
-			l := &h.g.rails[i]
+			l := &h.gate.rails[i]
 			h.completeOne(l, l.transfer(dir))
 		}
 	}
@@ -191,11 +191,11 @@ func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error)
 
 // complete completes all transfers that are copied. It reports whether bytes have moved.
 func (h *lockedGate) complete() (moved bool) {
-	if h.g.inbox.due.Load() == 0 && h.keptTransfers == 0 {
+	if h.gate.inbox.due.Load() == 0 && h.keptTransfers == 0 {
 		return false
 	}
-	for i := range h.g.rails {
-		l := &h.g.rails[i]
+	for i := range h.gate.rails {
+		l := &h.gate.rails[i]
 		moved = h.completeOne(l, &l.pull) || moved
 		moved = h.completeOne(l, &l.push) || moved
 	}

@@ -28,7 +28,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 		return r.Wait()
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
-		if r.ended() {
+		if r.done() {
 			return r.core.Err()
 		}
 		return fmt.Errorf("nmad: wait for a request: %w", err) // without its tag, which may change at this moment
@@ -46,7 +46,7 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 			continue
 		}
 		err := r.WaitContext(ctx)
-		if !r.doneOrIdle() {
+		if !r.doneOrNotStarted() {
 			return err
 		}
 		if first == nil {
@@ -57,9 +57,9 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 }
 
 // WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before,
-// it returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle (the
-// WaitAny of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them: it
-// begins its look at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates
+// it returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrNotStarted
+// (the WaitAny of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them:
+// it begins its look at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates
 // nothing if ctx cannot be done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
@@ -70,7 +70,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	for range n {
 		if r := requests[i]; r != nil {
 			some = true
-			if r.doneOrIdle() {
+			if r.doneOrNotStarted() {
 				return i, r.Wait()
 			}
 			if err := r.gate.accessError(); err != nil {
@@ -82,7 +82,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 		}
 	}
 	if !some {
-		return -1, ErrIdle
+		return -1, ErrNotStarted
 	}
 	var few [8]marcel.Case
 	cases := few[:0]
@@ -103,9 +103,9 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	return i, requests[i].Wait()
 }
 
-// doneOrIdle reports whether r is nil, has ended, or was never started.
-func (r *Request) doneOrIdle() bool {
-	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(bitDone)
+// doneOrNotStarted reports whether r is nil, has ended, or was never started.
+func (r *Request) doneOrNotStarted() bool {
+	return r == nil || r.core.State.Load() != flow.StateStarted || r.completion.Test(bitDone)
 }
 
 // choose is marcel.SelectContextUninterruptible, except that it returns pioman.ErrInHandler as an error where that
@@ -135,7 +135,7 @@ func (d *Domain) Engine() *pioman.Engine {
 		return waitsIn(pioman.Default())
 	}
 	if x := &d.access; x.owner != nil && x.ownerID == asm.GoID() {
-		x.owner.withSession(d.s)
+		x.owner.withSession(d.session)
 		return x.engine
 	}
 	return waitsIn(d.waited())
@@ -144,7 +144,7 @@ func (d *Domain) Engine() *pioman.Engine {
 // waited returns the engine in which waiters of the domain wait.
 func (d *Domain) waited() *pioman.Engine {
 	if d.access.worker != nil {
-		return d.s.cfg.Engine
+		return d.session.cfg.Engine
 	}
 	return d.engine()
 }
@@ -168,20 +168,22 @@ func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, w
 
 // Case returns a case of marcel.Select that can be taken once any of bits of c is set.
 func (d *Domain) Case(c *pioman.Completion, bits uint32) marcel.Case {
-	return completionCase{d: d, c: c, bits: bits}
+	return completionCase{domain: d, completion: c, bits: bits}
 }
 
 // completionCase implements marcel.Case for a completion, in the engine that Domain.Engine returns at each call.
 type completionCase struct {
-	d    *Domain
-	c    *pioman.Completion
-	bits uint32
-	why  pioman.Reason
+	domain     *Domain
+	completion *pioman.Completion
+	bits       uint32
+	why        pioman.Reason
 }
 
 var _ marcel.PollingCase = completionCase{}
 
-func (cc completionCase) now() pioman.CompletionCase   { return cc.c.Case(cc.d.Engine(), cc.bits) }
+func (cc completionCase) now() pioman.CompletionCase {
+	return cc.completion.Case(cc.domain.Engine(), cc.bits)
+}
 func (cc completionCase) Try() bool                    { return cc.now().Try() }
 func (cc completionCase) Poll() bool                   { return cc.now().Poll() }
 func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.now().EnlistAs(w, cc.why) }
@@ -197,32 +199,32 @@ const spinBurst = 8
 // a look that is marcel.FoundFlowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
-// waiter is the owner of a request that polls for it. These functions hold the lock of the gate as follows:
+// waiter is a thread that polls for a request. These functions hold the lock of the gate as follows:
 //
 //	pollFor       is called with the lock, and returns with it
 //	look          is called with the lock the first time, and takes it later on; it returns with the lock if it returns FoundArrived, else without
 //	marcel.Poll   is called without the lock; it returns with it if look has returned FoundArrived, else pollFor takes it again
 //	progress, pollLocked   are called with the lock; pollLocked releases it
 type waiter struct {
-	h      *lockedGate
-	r      *Request
-	looks  int    // number of calls of look
-	others *owner // the caller, if it has to move other private domains, too; set by the second look
+	gate    *lockedGate
+	request *Request
+	looks   int    // number of calls of look
+	others  *owner // the caller, if it has to move other private domains, too; set by the second look
 }
 
 // look polls the gate for a moment, and tells marcel.Poll what it has found: FoundArrived if the request has ended.
 func (wt *waiter) look() marcel.Found {
-	h, r := wt.h, wt.r
+	h, r := wt.gate, wt.request
 	if wt.looks++; wt.looks > 1 {
 		if wt.looks == 2 {
-			wt.others = h.g.private.others()
+			wt.others = h.gate.private.others()
 		}
 		if wt.others != nil {
 			wt.others.pollNowAndThen()
 		}
-		h.g.mu.Lock()
+		h.gate.mu.Lock()
 	}
-	if r.core.Stage == flow.Done {
+	if r.core.Stage == flow.Finished {
 		return marcel.FoundArrived
 	}
 	found := marcel.FoundNothing
@@ -231,10 +233,10 @@ func (wt *waiter) look() marcel.Found {
 		if h.progress(r) {
 			found = marcel.FoundMoved
 		}
-		if r.core.Stage == flow.Done {
+		if r.core.Stage == flow.Finished {
 			return marcel.FoundArrived
 		}
-		if h.g.shared || h.g.lockWanted() {
+		if h.gate.shared || h.gate.lockWanted() {
 			break
 		}
 		streams = h.flow.HasChunks()
@@ -251,24 +253,24 @@ func (wt *waiter) look() marcel.Found {
 	return marcel.FoundNothing
 }
 
-// pollFor polls the gate for the owner of r, before the owner sleeps, for Config.Spin or until r has ended
+// pollFor polls the gate for a waiter for r, before it sleeps, for Config.Spin or until r has ended
 // (marcel.Poll). It is called with the lock and returns with it. It reports whether r has ended.
 func (h *lockedGate) pollFor(r *Request) bool {
-	if h.g.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
+	if h.gate.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
 		// Without spin, park polls the engine. If threads are ready that this gate has woken, the waiter sleeps at
 		// once, and the Switch hook polls, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
-	w := waiter{h: h, r: r}
+	w := waiter{gate: h, request: r}
 	if w.look() == marcel.FoundArrived {
 		h.waiterUntil = 0
 		return true
 	}
-	if !marcel.Poll(h.g.spin, h.g.shared, w.look) {
-		h.g.mu.Lock()
+	if !marcel.Poll(h.gate.spin, h.gate.shared, w.look) {
+		h.gate.mu.Lock()
 	}
 	h.waiterUntil = 0
-	return r.core.Stage == flow.Done
+	return r.core.Stage == flow.Finished
 }
 
 // pollBriefly polls as Gate.wait does before it sleeps, and reports whether r has ended.
@@ -278,28 +280,28 @@ func (r *Request) pollBriefly() bool {
 		return false
 	}
 	h := g.enter()
-	ended := r.core.Stage == flow.Done || h.pollFor(r)
+	ended := r.core.Stage == flow.Finished || h.pollFor(r)
 	h.unlock()
 	return ended
 }
 
-// wait blocks the owner of r until r has ended.
+// wait blocks the caller until r is done.
 func (g *Gate) wait(r *Request) error {
 	if g.worker != nil {
 		return g.sleep(r)
 	}
 	h := g.enter()
-	if r.core.Stage != flow.Done && !h.pollFor(r) {
-		r.notifyOwner()
+	if r.core.Stage != flow.Finished && !h.pollFor(r) {
+		r.endBySignal()
 	}
 	h.unlock()
-	if r.core.State.Load() == flow.Ended {
+	if r.core.State.Load() == flow.StateDone {
 		return nil
 	}
 	return g.sleep(r)
 }
 
-// sleep is wait without polling this gate first, for a request that ends by a signal of its completion (notifyOwner).
+// sleep is wait without polling this gate first, for a request that ends by a signal of its completion (endBySignal).
 func (g *Gate) sleep(r *Request) error {
 	if err := g.park(r); err != nil && !r.completion.Test(bitDone) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
@@ -322,9 +324,9 @@ func (g *Gate) park(r *Request) error {
 			}
 			return r.completion.ParkAs(e, bitDone, r.reason())
 		}
-		g.waitEngine.Need()
+		g.waitEngine.AddPending()
 		err := r.completion.WaitAs(e, bitDone, r.reason())
-		g.waitEngine.Done()
+		g.waitEngine.RemovePending()
 		if !errors.Is(err, pioman.ErrClosed) {
 			return err
 		}
@@ -338,7 +340,7 @@ func (h *lockedGate) newRequest() *Request {
 	if c == nil {
 		return &Request{}
 	}
-	h.freeRequests, c.Link = c.Link, nil
+	h.freeRequests, c.Next = c.Next, nil
 	return requestOf(c)
 }
 

@@ -44,7 +44,7 @@ type WorkerConfig struct {
 //
 // Each of the two writes before it looks, so no request is left behind. testdata/spin/worker.pml is the model.
 type worker struct {
-	d           *Domain
+	domain      *Domain
 	engine      *pioman.Engine // the domain's
 	bell        pioman.Completion
 	neverSleeps bool        // WorkerConfig.Spin is below 0
@@ -70,8 +70,8 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 		params.BusyWait = cfg.Spin
 	}
 	w := &worker{
-		d: d, neverSleeps: cfg.Spin < 0,
-		engine: pioman.New(pioman.Config{SharedCPUs: d.s.cfg.SharedCPUs, Params: &params}),
+		domain: d, neverSleeps: cfg.Spin < 0,
+		engine: pioman.New(pioman.Config{SharedCPUs: d.session.cfg.SharedCPUs, Params: &params}),
 	}
 	switch room := cfg.SendBuffer; {
 	case room == 0:
@@ -108,7 +108,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 // run is the worker's loop. It sends nil to begun when the worker owns the lock, and returns after stop.
 func (w *worker) run(begun chan<- error) {
 	defer w.stopped.Done()
-	l := w.d.access.lock
+	l := w.domain.access.lock
 	l.Bias()
 	defer func() {
 		l.Strict.Store(false) // from here on starters handle their requests themselves
@@ -161,7 +161,7 @@ func (w *worker) pollUntilWork() {
 // pollOwn polls the gate to the own rank, which the engine does not poll, until its long messages have ended.
 func (w *worker) pollOwn() {
 	w.ownGateDue.Store(false)
-	g := w.d.ownGate()
+	g := w.domain.ownGate()
 	for streams := true; streams && !w.stopping.Load(); {
 		g.poll()
 		h := g.lock()
@@ -176,7 +176,7 @@ func (w *worker) takes(g *Gate) bool {
 	if g.rank == g.ownRank {
 		return false
 	}
-	l := w.d.access.lock
+	l := w.domain.access.lock
 	l.Owed.Store(true)
 	w.ring()
 	return l.Strict.Load() // the worker clears it before it looks for the last time
@@ -198,17 +198,17 @@ func (w *worker) stop() {
 
 // workerSend is a message in the send buffer, whose Send has returned. Its memory is used again.
 type workerSend struct {
-	w     *worker
-	g     *Gate
-	r     Request
-	op    Op     // Done is sent
-	bytes []byte // the message; its capacity is a power of two
-	room  int64  // bytes that the message takes of worker.room
+	worker  *worker
+	gate    *Gate
+	request Request
+	op      Operation // Done is sent
+	bytes   []byte    // the message; its capacity is a power of two
+	room    int64     // bytes that the message takes of worker.room
 }
 
 // send is Gate.Send, in a context, or in none if that is nil. If the send buffer has room, send copies the message
 // there and returns. Otherwise the caller sleeps until its message was sent.
-func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
+func (w *worker) send(g *Gate, msgContext *Context, tag uint64, buf []byte) error {
 	if late := g.lateError.Load(); late != nil && g.lateError.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
 	}
@@ -218,14 +218,14 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	k := w.keep(buf)
 	if k == nil {
 		r := requests.Get().(*Request)
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
+		r.prepare(g, flow.RequestSend, msgContext, tag, buf, flow.NotifyState)
 		g.submit(r)
-		_, _, err := finish(r)
+		_, _, err := resultOf(r)
 		return err
 	}
-	k.g = g
-	k.op.Tag, k.op.Buf, k.op.Context = tag, k.bytes, in
-	if err := g.Post(&k.r, &k.op); err != nil {
+	k.gate = g
+	k.op.Tag, k.op.Buf, k.op.Context = tag, k.bytes, msgContext
+	if err := g.Post(&k.request, &k.op); err != nil {
 		k.release()
 		return err
 	}
@@ -235,11 +235,11 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 // requests are those of the calls that block.
 var requests = sync.Pool{New: func() any { return &Request{} }}
 
-// finish waits for a request that was taken out of requests, and puts it back.
-func finish(r *Request) (n int, size uint64, err error) {
+// resultOf waits for a request that was taken out of requests, and puts it back.
+func resultOf(r *Request) (n int, size uint64, err error) {
 	err = r.Wait()
 	n, size = r.Len(), r.core.Size
-	if r.doneOrIdle() {
+	if r.doneOrNotStarted() {
 		requests.Put(r)
 	} else {
 		r.Cancel() // the caller cannot wait here
@@ -257,7 +257,7 @@ func (w *worker) keep(buf []byte) *workerSend {
 	class := bits.Len64(uint64(room - 1))
 	k, _ := w.buffers[class].Get().(*workerSend)
 	if k == nil {
-		k = &workerSend{w: w, bytes: make([]byte, 1<<class)}
+		k = &workerSend{worker: w, bytes: make([]byte, 1<<class)}
 		k.op.Done = k.sent
 	}
 	k.room, k.bytes = room, k.bytes[:len(buf)]
@@ -268,15 +268,15 @@ func (w *worker) keep(buf []byte) *workerSend {
 // sent is the Done of the message's send. The worker calls it when the message was sent, or has failed.
 func (k *workerSend) sent(r *Request) {
 	if err := r.core.Err(); err != nil {
-		k.g.lateError.Store(&err)
+		k.gate.lateError.Store(&err)
 	}
 	k.release()
 }
 
 // release gives the room in the send buffer, and the memory of the message, back.
 func (k *workerSend) release() {
-	w, room := k.w, k.room
-	k.g, k.bytes = nil, k.bytes[:cap(k.bytes)]
+	w, room := k.worker, k.room
+	k.gate, k.bytes = nil, k.bytes[:cap(k.bytes)]
 	w.buffers[bits.Len64(uint64(room-1))].Put(k)
 	w.room.Add(room)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// TestSendBuffer: Send returns while there is room for its message, whether or not a receive is posted, and the memory is
-// the caller's again; without room it waits; Close loses nothing of what is in the buffer.
+// TestSendBuffer: Send returns while there is room for its message, whether or not a receive is posted, and the memory
+// is the caller's again; without room it waits; Close loses nothing of what is in the buffer.
 func TestSendBuffer(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -207,9 +207,9 @@ func unexpected(t *testing.T, from, to *Gate, n, size int) {
 	})
 }
 
-// TestReceiveApart: while a thread is inside the driver of a fine domain, or the worker sleeps, a receive takes a message
-// that has come. What was left in the inbox before goes first, a message that is only announced waits for the driver, and
-// the peer gets its credit back.
+// TestReceiveApart: while a thread is inside the driver of a fine domain, or the worker sleeps, a receive takes a
+// message that has come. What was left in the inbox before goes first, a message that is only announced waits for the
+// driver, and the peer gets its credit back.
 func TestReceiveApart(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, func(c *Config) { c.Unexpected = 4 << 10 })
@@ -225,7 +225,7 @@ func TestReceiveApart(t *testing.T) {
 			}
 			for tag := range uint64(n) {
 				r := to.Irecv(tag, make([]byte, size))
-				if over := r.core.State.Load() == flow.Ended; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
+				if over := r.core.State.Load() == flow.StateDone; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
 					t.Errorf("%v, %v: message %d: done is %v, or damaged", kind.Access, kind.Progress, tag, over)
 				}
 			}
@@ -255,7 +255,8 @@ func TestReceiveApart(t *testing.T) {
 	})
 }
 
-// TestWorkerSleeps: the worker is not woken for a receive, neither for one whose message is there nor for one that waits.
+// TestWorkerSleeps: the worker is not woken for a receive, neither for one whose message is there nor for one that
+// waits.
 func TestWorkerSleeps(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "shm" })
 	all := j.domain(DomainConfig{Progress: Worker}, 1)
@@ -264,8 +265,8 @@ func TestWorkerSleeps(t *testing.T) {
 	w := to.worker
 	to.domain.access.lock.Lock() // so that the worker could not take the mark away
 	there, waits := to.Irecv(0, make([]byte, 8)), to.Irecv(1, make([]byte, 8))
-	if w.bell.Test(hasWork) || !there.doneOrIdle() || to.inbox.left() {
-		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(hasWork), there.doneOrIdle(), to.inbox.left())
+	if w.bell.Test(hasWork) || !there.doneOrNotStarted() || to.inbox.left() {
+		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(hasWork), there.doneOrNotStarted(), to.inbox.left())
 	}
 	to.domain.access.lock.Unlock()
 	if err := from.Send(1, make([]byte, 8)); err != nil {

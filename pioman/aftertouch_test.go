@@ -16,7 +16,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The signaller never touches the object after it has let go of the last waiter: the one that returns
+// The signaler never touches the object after it has let go of the last waiter: the one that returns
 // last takes the memory away (unmaps it: a touch is a fault) or makes something else of it (a
 // touch is damage, and a race). Waiters for different bits, with and without time limits, hints for
 // no reason, and functions make as many ways out of the list as there are.
@@ -94,7 +94,7 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 	}
 	var stop atomic.Bool
 	var disturber sync.WaitGroup
-	disturber.Go(func() { // hints let waiters leave before their signaller is through
+	disturber.Go(func() { // hints let waiters leave before their signaler is through
 		for !stop.Load() {
 			parking.wakeAll(e)
 			runtime.Gosched()

@@ -60,7 +60,7 @@ func TestIdleHookVerdicts(t *testing.T) {
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)
-	e.Need()
+	e.AddPending()
 	idle := func() hooks.Verdict { return s.set.Fire(hooks.Idle, 1) }
 	if v := idle(); v != hooks.Busy || c.polls.Load() != 1 {
 		t.Fatalf("a request was just posted: %v after %d polls", v, c.polls.Load())
@@ -72,22 +72,22 @@ func TestIdleHookVerdicts(t *testing.T) {
 	}
 	c.status.Store(int32(Again))
 	eventually(t, "no longer busy", func() bool { return idle() != hooks.Busy })
-	e.Need()
-	e.Done()
+	e.AddPending()
+	e.RemovePending()
 	if v := idle(); v != hooks.Busy {
 		t.Fatalf("something completed: %v", v)
 	}
-	e.Done()
+	e.RemovePending()
 	polls := c.polls.Load()
 	if v := idle(); v != hooks.Quiet || c.polls.Load() != polls {
 		t.Fatalf("nothing pending: %v, %d polls more", v, c.polls.Load()-polls)
 	}
 	for _, vp := range []int{-1, 2} { // a scheduler's mistake must not be ours
-		e.Need()
+		e.AddPending()
 		s.set.Fire(hooks.Idle, vp)
 		s.set.Fire(hooks.Switch, vp)
 		s.set.Fire(hooks.Timer, vp)
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -98,8 +98,8 @@ func TestSwitchAndTimerHooksAreRateLimitedPerVP(t *testing.T) {
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	for i := range 100 {
 		for vp := range 2 {
 			if v := s.set.Fire(hooks.Switch, vp); v == hooks.Quiet {
@@ -128,21 +128,21 @@ func TestSwitchAndTimerHooksAreRateLimitedPerVP(t *testing.T) {
 // After a post of the first request off any VP the progressor has one look.
 func TestFirstRequestKicks(t *testing.T) {
 	e := engine(t, Config{})
-	e.Need()
+	e.AddPending()
 	s := newByHand(2)
 	attach(t, e, s)
 	if n := s.kicks.Load(); n != 1 {
 		t.Fatalf("%d kicks for what was pending before", n)
 	}
-	e.Need()
+	e.AddPending()
 	if n := s.kicks.Load(); n != 1 {
 		t.Fatal("kicked though a request was pending, so that a thread polls")
 	}
-	e.Done()
-	e.Done()
-	e.Need()
+	e.RemovePending()
+	e.RemovePending()
+	e.AddPending()
 	eventually(t, "a kick after a new first request", func() bool { return s.kicks.Load() > 1 })
-	e.Done()
+	e.RemovePending()
 	before := s.kicks.Load()
 	var task Task
 	task.Init("once", func(*Task) Status { return Done }, OneShot)
@@ -154,11 +154,11 @@ func TestFirstRequestKicks(t *testing.T) {
 		t.Fatalf("kicked VP %d in particular", vp)
 	}
 	s.current.Store(1)
-	e.Need()
+	e.AddPending()
 	if vp := s.kicked.Load(); vp != 1 {
 		t.Fatalf("kicked VP %d from VP 1, whose timer is to tick", vp)
 	}
-	e.Done()
+	e.RemovePending()
 }
 
 func TestAttachRefuses(t *testing.T) {
@@ -397,8 +397,8 @@ func TestTimerHookPollsWhileAThreadComputes(t *testing.T) {
 		c := newCounted(t, e, 0)
 		finishes(t, "computation", func() {
 			marcel.RunOn(s, func() {
-				e.Need()
-				defer e.Done()
+				e.AddPending()
+				defer e.RemovePending()
 				for c.polls.Load() < 5 {
 				}
 			})
@@ -421,9 +421,9 @@ func TestGoroutinesRequestProgressesWhileItComputes(t *testing.T) {
 			time.Sleep(time.Duration(i%8) * 200 * time.Microsecond) // they fall asleep, or are about to
 		}
 		n := c.polls.Load()
-		e.Need()
+		e.AddPending()
 		eventually(t, "polled", func() bool { return c.polls.Load() > n })
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -442,25 +442,25 @@ func TestProgressWhateverTheVPsDo(t *testing.T) {
 		}
 		finishes(t, "thread", func() {
 			marcel.RunOn(s, func() {
-				e.Need()
+				e.AddPending()
 				marcel.Blocking(polled)
-				e.Done()
+				e.RemovePending()
 				marcel.Blocking(func() {
 					time.Sleep(30 * time.Millisecond)
-					e.Need()
+					e.AddPending()
 					polled()
-					e.Done()
+					e.RemovePending()
 				})
 				var waits []time.Duration
 				for range 5 {
 					for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
 					}
-					e.Need()
+					e.AddPending()
 					began := time.Now()
 					for n := c.polls.Load(); c.polls.Load() == n; {
 					}
 					waits = append(waits, time.Since(began))
-					e.Done()
+					e.RemovePending()
 				}
 				t.Logf("%d VPs: after 30 ms of quiet computation the first poll came after %v", vps, waits)
 			})

@@ -119,8 +119,8 @@ func BenchmarkPoll(b *testing.B) {
 func BenchmarkNeedDone(b *testing.B) {
 	e := New(Config{})
 	for b.Loop() {
-		e.Need()
-		e.Done()
+		e.AddPending()
+		e.RemovePending()
 	}
 }
 
@@ -172,8 +172,8 @@ func BenchmarkSwitchHook(b *testing.B) {
 			s := newByHand(1)
 			attach(b, e, s)
 			if pending {
-				e.Need()
-				defer e.Done()
+				e.AddPending()
+				defer e.RemovePending()
 				s.set.Fire(hooks.Switch, 0)
 			}
 			for b.Loop() {
@@ -195,8 +195,8 @@ func BenchmarkYield(b *testing.B) {
 			}
 			if mode == "pending" {
 				newCounted(b, e, 0)
-				e.Need()
-				defer e.Done()
+				e.AddPending()
+				defer e.RemovePending()
 			}
 			marcel.RunOn(s, func() {
 				var stop atomic.Bool
@@ -225,8 +225,8 @@ func BenchmarkNeedDoneOnAThread(b *testing.B) {
 	attach(b, e, s)
 	marcel.RunOn(s, func() {
 		for b.Loop() {
-			e.Need()
-			e.Done()
+			e.AddPending()
+			e.RemovePending()
 		}
 	})
 }

@@ -25,20 +25,20 @@ func TestProgressInBlocking(t *testing.T) {
 		finishes(t, "thread", func() {
 			marcel.RunOn(s, func() {
 				for i := range rounds {
-					e.Need()
+					e.AddPending()
 					marcel.Sleep(2 * time.Millisecond) // its kick is forgotten by now
 					if i%2 == 0 {
 						for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
 						}
 					}
 					marcel.Blocking(polled)
-					e.Done()
+					e.RemovePending()
 					marcel.Sleep(time.Millisecond)
 					marcel.Blocking(func() {
 						time.Sleep(500 * time.Microsecond)
-						e.Need()
+						e.AddPending()
 						polled()
-						e.Done()
+						e.RemovePending()
 					})
 				}
 			})

@@ -18,10 +18,10 @@ const Failed uint32 = 1 << 31
 //
 // The list of waiters is linked from parker to parker; no part of it lies in the Completion. Parkers belong to the
 // process and are never freed. Signal is one compare-and-swap, which sets the bits and takes the whole list
-// off the word at the same time. The signaller then holds the list, and wakes the waiters whose condition is met; for
+// off the word at the same time. The signaler then holds the list, and wakes the waiters whose condition is met; for
 // that it uses only the parkers. A waiter that gives up (withdraw) takes the list likewise.
 //
-//	         enlist                    a signaller, or a waiter that gives up, takes the list: for each parker
+//	         enlist                    a signaler, or a waiter that gives up, takes the list: for each parker
 //	free ─────────────▶ in the list ─────────────▶ held ─────── its condition is met; or it gives up ──▶ free, and woken
 //	  ▲                     ▲                         │
 //	  │                     └── neither: put back ────┘ by one compare-and-swap, which fails if
@@ -31,12 +31,12 @@ const Failed uint32 = 1 << 31
 // No wake-up gets lost: the holder of the list compares the condition of each parker with a status that is no older
 // than the compare-and-swap by which it puts the parker back.
 //
-// The signaller does not touch the Completion after it has released the last waiter: its compare-and-swap is the last
+// The signaler does not touch the Completion after it has released the last waiter: its compare-and-swap is the last
 // access, unless it holds waiters whose bits are still missing. These cannot return from Wait while they are held, even
 // if they give up, so the Completion still exists. (A waiter that has returned from Wait may reuse or unmap the memory
 // at once, if there is no other waiter, and no signal still to come.)
 //
-// The signaller visits each waiter; a waiter that gives up visits all the others.
+// The signaler visits each waiter; a waiter that gives up visits all the others.
 //
 // Any thread, goroutine or hook may call Test and Signal at any time. Any number of threads and
 // goroutines may call Wait and its forms. Only the owner calls Reset.
@@ -122,7 +122,7 @@ func (c *Completion) push(p *parker) bool {
 	}
 }
 
-// withdraw takes p out of the list, unless a signaller has done so already. While another thread holds the list
+// withdraw takes p out of the list, unless a signaler has done so already. While another thread holds the list
 // withdraw spins: the holder is about to put p back, or to release it.
 func (c *Completion) withdraw(p *parker) {
 	for i := 0; p.listed.Load(); i++ {

@@ -115,7 +115,7 @@ func TestWaitTimeout(t *testing.T) {
 		}
 		c.Signal(1)
 		if err := waitFor(&c, e, 1, time.Hour); err != nil {
-			t.Errorf("signalled before: %v", err)
+			t.Errorf("signaled before: %v", err)
 		}
 	}
 }
@@ -309,14 +309,14 @@ type poison struct {
 	word [4]uint64
 }
 
-// The signaller must not touch the object once the waiter may have left: the waiter
+// The signaler must not touch the object once the waiter may have left: the waiter
 // overwrites it at once, with plain writes where the race detector sees them, and
 // with values that a late compare-and-swap or a late look at the parker would
 // turn into damage; then the memory becomes another completion.
 func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 	for name, on := range map[string]struct {
 		hooked, threads bool
-		rounds          int // fewer for threads: the signaller lies ready on their P, and a disturber beside it steals nothing
+		rounds          int // fewer for threads: the signaler lies ready on their P, and a disturber beside it steals nothing
 	}{
 		"explicit, goroutines": {rounds: 1000},
 		"hooked, goroutines":   {hooked: true, rounds: 30000},
@@ -349,7 +349,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 					w.o.c.Signal(2)
 				}
 			})
-			// Wakes for no reason let waiters leave before their signaller is through.
+			// Wakes for no reason let waiters leave before their signaler is through.
 			var stop atomic.Bool
 			var disturber sync.WaitGroup
 			disturber.Go(func() {
@@ -394,7 +394,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 	}
 }
 
-// A wait that timed out, and the next one on the same object, with a signaller
+// A wait that timed out, and the next one on the same object, with a signaler
 // that may have read the first one's parker: each signal wakes exactly the wait in
 // progress, none gets lost.
 func TestSignalsAndTimeoutsRace(t *testing.T) {
@@ -439,7 +439,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 	}
 }
 
-// Waiters of many completions at once, signalled by tasks that pollers run.
+// Waiters of many completions at once, signaled by tasks that pollers run.
 func TestManyWaiters(t *testing.T) {
 	for name, hooked := range map[string]bool{"explicit": false, "hooked": true} {
 		t.Run(name, func(t *testing.T) {
@@ -472,14 +472,14 @@ func TestManyWaiters(t *testing.T) {
 							for i := range each {
 								polls = (k*7 + i) % 30
 								task.Notify(&c, 1)
-								e.Need()
+								e.AddPending()
 								if err := e.Submit(&task); err != nil {
 									t.Error(err)
 								}
 								if err := c.Wait(e, 1); err != nil {
 									t.Error(err)
 								}
-								e.Done()
+								e.RemovePending()
 								c.Reset()
 							}
 							mu.Lock()
@@ -516,12 +516,12 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	isInactive("woken while awake")
 	p.prepare(onSemaphore, true)
 	p.cancel()
-	isInactive("cancelled")
+	isInactive("canceled")
 	p.prepare(onSemaphore, true)
 	p.wake()
 	p.wake()
 	p.cancel()
-	isInactive("woken twice, then cancelled")
+	isInactive("woken twice, then canceled")
 	p.prepare(onSemaphore, true)
 	p.wake()
 	p.sem.Acquire()
@@ -532,7 +532,7 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	isInactive("woken from the kernel")
 	p.prepare(onKernel, true)
 	p.cancel()
-	isInactive("cancelled before the kernel")
+	isInactive("canceled before the kernel")
 }
 
 // A waiter sleeps on its semaphore only while something else polls, and then a signal, or a hint, ends that.

@@ -13,16 +13,16 @@
 //		return pioman.Done
 //	}, pioman.Repeat)
 //	task.Notify(&done, 1)
-//	pioman.Default().Need() // one more request is pending, until Done
+//	pioman.Default().AddPending() // one more request is pending, until RemovePending
 //	fmt.Println(err, pioman.Default().Submit(&task), done.Wait(nil, 1), rounds)
-//	pioman.Default().Done()
+//	pioman.Default().RemovePending()
 //
 // A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and
 // no more. All else in this package is for libraries whose work the engine runs. The package answers PIOMan (Trahay &
 // Denis, 2009; Denis, 2015); the code is new.
 //
 //	 owner (a gate, a socket ...)                          waiter
-//	   │ Task, embedded          Need / Done                 │ Completion.Wait
+//	   │ Task, embedded          AddPending / RemovePending                 │ Completion.Wait
 //	   ▼ Submit                     │                        │ polls (BusyWait),
 //	submission list ──drain──▶ main list      load word      │ then sleeps on a parker
 //	(lock-free)                (the holder's) pending|asleep │
@@ -66,15 +66,15 @@
 //
 // Waits:
 //
-//   - A wait is for any bits of a completion, or for all; it may have a context, or end when the thread is cancelled.
-//   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
+//   - A wait is for any bits of a completion, or for all; it may have a context, or end when the thread is canceled.
+//   - The last waiter of a completion may reuse its memory, and that of the task which signaled it, at once.
 //   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case
 //     is for a marcel.Select.
 //
 // Costs:
 //
-//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing, but for the first wait of a new greatest number
-//     of simultaneous sleepers. Submit, Poll, Need, Done, Signal and the hooks spin on no lock.
+//   - Submit, polling, AddPending, RemovePending, Signal, Test and Wait allocate nothing, but for the first wait of a new greatest number
+//     of simultaneous sleepers. Submit, Poll, AddPending, RemovePending, Signal and the hooks spin on no lock.
 //   - With nothing pending, and with only announced receives pending, no CPU is used.
 //   - Close leaves nothing behind; the stop function of Enable leaves the two descriptors by which an engine sleeps.
 //

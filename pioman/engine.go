@@ -31,10 +31,10 @@ type Config struct {
 // tasks run only inside Poll and Wait. Hooked to a scheduler, by Attach or Enable, it also runs them at the scheduler's
 // hook points. All methods are safe for concurrent use, from threads and plain goroutines.
 type Engine struct {
-	load    load         // written by Need and Done, read by every hook
-	waiters atomic.Int32 // waiters that sleep, or are about to, and functions of Then: admit and dismiss write it, idle VPs read it
-	due     due
-	_       [line - 32]byte
+	load     load         // written by AddPending and RemovePending, read by every hook
+	waiters  atomic.Int32 // waiters that sleep, or are about to, and functions of Then: admit and dismiss write it, idle VPs read it
+	dueCalls dueCalls
+	_        [line - 32]byte
 
 	// Constant after New.
 	config   Config
@@ -55,7 +55,7 @@ type Engine struct {
 	arrivals      sched.Estimator // of the times until arrivals, as idle VPs and the progressor observe them: see window
 	unhookedWaits sched.Estimator // of the lengths of waits for which no hook polls: see insist
 
-	mu mutex // serialises Attach, Enable, stop and Close
+	mu mutex // serializes Attach, Enable, stop and Close
 }
 
 // New makes an engine, explicit until Attach. It holds no system resource before the first AddSource, Attach, or Wait
@@ -95,7 +95,7 @@ func (e *Engine) Close() error {
 		a.detach()
 	}
 	e.reap()
-	for i := 0; e.due.busy(); i++ {
+	for i := 0; e.dueCalls.busy(); i++ {
 		e.callDue()
 		relax(i, true)
 	}
@@ -149,8 +149,8 @@ func (cfg *Config) params() (Params, error) {
 		return DefaultParams(), err
 	}
 	p := *cfg.Params
-	if p.fixed == (fixed{}) { // made by hand, not from DefaultParams
-		p.fixed = theFixed
+	if p.fixedParams == (fixedParams{}) { // made by hand, not from DefaultParams
+		p.fixedParams = defaultFixedParams
 	}
 	return p, nil
 }

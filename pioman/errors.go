@@ -9,7 +9,7 @@ import (
 
 // The errors of this package, for errors.Is.
 var (
-	ErrNotInitialised = errors.New("no function: give one to Init, or to Then")
+	ErrNoFunction     = errors.New("no function: give one to Init, or to Then")
 	ErrScheduled      = errors.New("task is in a queue already: wait for its end, or Cancel it")
 	ErrInHandler      = errors.New("called from inside a task handler or a function of Then, which must not wait: return instead")
 	ErrClosed         = errors.New("engine closed")
@@ -19,7 +19,7 @@ var (
 	ErrNoBits         = errors.New("no bits to wait for")
 	ErrPanicked       = errors.New("task handler did not return")
 	ErrSource         = errors.New("source cannot be used")
-	ErrUnderflow      = errors.New("Done without Need")
+	ErrUnderflow      = errors.New("RemovePending without AddPending")
 	ErrParameter      = errors.New("parameter not allowed")
 )
 

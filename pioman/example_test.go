@@ -20,8 +20,8 @@ func Example() {
 		return pioman.Done
 	}, pioman.Repeat)
 	task.Notify(&done, 1)
-	pioman.Default().Need() // one more request is pending, until Done
+	pioman.Default().AddPending() // one more request is pending, until RemovePending
 	fmt.Println(err, pioman.Default().Submit(&task), done.Wait(nil, 1), rounds)
-	pioman.Default().Done()
+	pioman.Default().RemovePending()
 	// Output: <nil> <nil> <nil> 3
 }

@@ -16,7 +16,7 @@ type Explanation struct {
 	Pending int          `json:"pending"` // requests
 	Points  []Polling    `json:"points"`
 	VPs     []PollerInfo `json:"vps"`
-	Queues  []Place      `json:"queues"` // the root first
+	Queues  []QueueInfo  `json:"queues"` // the root first
 	Asleep  string       `json:"asleep"` // what blocks in the kernel for all: "nothing", "an idle VP", "the progressor", "a waiter"
 	Polls   uint64       `json:"polls"`  // rounds at hooks since the engine was hooked
 	Finds   uint64       `json:"finds"`  // rounds of these in which something happened
@@ -38,9 +38,9 @@ type PollerInfo struct {
 	Way   []string `json:"way"`   // the queues that it visits, from the leaf to the root
 }
 
-// Place describes a queue of the tree. A gate of nmad has its tasks in the queue of the lowest item that covers the
+// QueueInfo describes a queue of the tree. A gate of nmad has its tasks in the queue of the lowest item that covers the
 // memory of its links.
-type Place struct {
+type QueueInfo struct {
 	Name  string `json:"name"`
 	VPs   []int  `json:"vps"` // that visit it
 	Tasks int    `json:"tasks"`
@@ -73,7 +73,7 @@ func (e *Engine) Explain() Explanation {
 		}
 	}
 	for _, n := range tr.nodes {
-		x.Queues = append(x.Queues, Place{n.name(), n.vps, n.queue.length()})
+		x.Queues = append(x.Queues, QueueInfo{n.name(), n.vps, n.queue.length()})
 	}
 	for i, row := range ParamTable() {
 		x.Params = append(x.Params, Setting{row, table[i].get(&e.params), e.params.origin(i).String()})

@@ -28,8 +28,8 @@ func TestExplain(t *testing.T) {
 	}
 	s := newPlaced(4, machine)
 	attach(t, e, s)
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	s.set.Fire(hooks.Idle, 1)
 	s.set.Fire(hooks.Timer, 2)
 	x := e.Explain()

@@ -54,7 +54,7 @@ func (a *attachedEngine) goroutinesPoll(now int64) bool {
 
 // forAll is the hook that a goroutine fires now and then while it polls for something of its own: it polls the engine.
 func (a *attachedEngine) forAll(int) hooks.Verdict {
-	if a.engine.poll(-1) == moved {
+	if a.engine.poll(-1) == roundMoved {
 		a.movedAt.Store(asm.Cycles())
 		return hooks.Busy
 	}

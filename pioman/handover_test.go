@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A wake that is meant for one that is about to sleep may end the sleep of another one instead. It is not lost: one that
-// has been given an order does not sleep.
+// A wake that is meant for one that is about to sleep may end the sleep of another one instead. It is not lost: one
+// that has been given an order does not sleep.
 func TestWakeThatAnotherOneConsumed(t *testing.T) {
 	e := engine(t, Config{})
 	if err := e.AddSource(newPipe(t)); err != nil {
 		t.Fatal(err)
 	}
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	var first sync.WaitGroup
 	var over atomic.Bool
 	first.Go(func() {
@@ -95,8 +95,8 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 				for i := range all {
 					all[i] = newReceiver(t, e, open(t))
 					wg.Go(func() {
-						e.Need()
-						defer e.Done()
+						e.AddPending()
+						defer e.RemovePending()
 						if err := all[i].c.Wait(e, 1); err != nil {
 							t.Error(err)
 						}

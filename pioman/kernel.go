@@ -13,11 +13,11 @@ import (
 // sleepSet is an epoll set with the descriptors of all sources and an eventfd: one thread at a time sleeps on it, any
 // thread wakes that one.
 type sleepSet struct {
-	epoll     int           // descriptors
-	eventfd   int           // the eventfd, by which wakers end the sleep
-	uses      shelf.Uses    // waits and wakes in progress: after close the last of them closes the descriptors
-	signalled atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
-	ready     [8]unix.EpollEvent
+	epoll    int           // descriptors
+	eventfd  int           // the eventfd, by which wakers end the sleep
+	uses     shelf.Uses    // waits and wakes in progress: after close the last of them closes the descriptors
+	signaled atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
+	ready    [8]unix.EpollEvent
 }
 
 // openKernel makes a sleepSet with the eventfd in it.
@@ -69,9 +69,9 @@ const keepPFor = 5
 
 // wait blocks the OS thread until a watched descriptor is readable, a thread calls wake, or limit, rounded up to whole
 // milliseconds, is over.
-func (k *sleepSet) wait(limit time.Duration) slept {
+func (k *sleepSet) wait(limit time.Duration) sleepOutcome {
 	if !k.uses.Take() {
-		return disturbed // closed this moment
+		return sleepDisturbed // closed this moment
 	}
 	defer k.drop()
 	ms := -1
@@ -99,15 +99,15 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 		}
 	}
 	if n == 0 {
-		return undisturbed
+		return sleepUndisturbed
 	}
-	return disturbed
+	return sleepDisturbed
 }
 
 // pause blocks the OS thread until a thread calls wake, or d is over. It does not look at the watched descriptors.
-func (k *sleepSet) pause(d time.Duration) slept {
+func (k *sleepSet) pause(d time.Duration) sleepOutcome {
 	if !k.uses.Take() {
-		return disturbed
+		return sleepDisturbed
 	}
 	defer k.drop()
 	t := unix.NsecToTimespec(int64(d))
@@ -116,26 +116,26 @@ func (k *sleepSet) pause(d time.Duration) slept {
 		k.quieten()
 	}
 	if n > 0 || err != nil { // interrupted: the caller looks once in vain
-		return disturbed
+		return sleepDisturbed
 	}
-	return undisturbed
+	return sleepUndisturbed
 }
 
-// quieten empties the eventfd, which was seen readable, and then clears signalled. A waker in between finds signalled
+// quieten empties the eventfd, which was seen readable, and then clears signaled. A waker in between finds signaled
 // set and does nothing, which is right: its wake was for the sleep that has just ended. In the other order that waker
-// would set signalled, quieten would empty the eventfd, and no later wake would write. quieten is not called because
-// signalled is set: a waker that has set it and not written yet would write afterwards, and with signalled clear each
+// would set signaled, quieten would empty the eventfd, and no later wake would write. quieten is not called because
+// signaled is set: a waker that has set it and not written yet would write afterwards, and with signaled clear each
 // sleep would end at once.
 func (k *sleepSet) quieten() {
 	var b [8]byte
 	_, _ = unix.Read(k.eventfd, b[:])
-	k.signalled.Store(0)
+	k.signaled.Store(0)
 }
 
 // wake makes the wait in progress, or the next one, return. It makes a system call only if no other waker has since the
 // last sleep.
 func (k *sleepSet) wake() {
-	if k.signalled.Load() != 0 || !k.signalled.CompareAndSwap(0, 1) || !k.uses.Take() {
+	if k.signaled.Load() != 0 || !k.signaled.CompareAndSwap(0, 1) || !k.uses.Take() {
 		return
 	}
 	defer k.drop()

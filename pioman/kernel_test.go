@@ -26,7 +26,7 @@ func TestEveryWakeEndsAWait(t *testing.T) {
 	var sleeper, wakers sync.WaitGroup
 	sleeper.Go(func() {
 		for !stop.Load() {
-			if n := k.wait(forever); n != disturbed {
+			if n := k.wait(forever); n != sleepDisturbed {
 				t.Errorf("wait: %d", n)
 			}
 			waits.Add(1)
@@ -60,7 +60,7 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := k.wait(time.Millisecond); n != undisturbed {
+	if n := k.wait(time.Millisecond); n != sleepUndisturbed {
 		t.Errorf("undisturbed wait: %d", n)
 	}
 	var wg sync.WaitGroup
@@ -70,7 +70,7 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	if n := openDescriptors(t); n != before+2 {
 		t.Errorf("%d descriptors while one is asleep, %d before", n, before)
 	}
-	if k.wake(); k.wait(forever) != disturbed { // neither enters any more
+	if k.wake(); k.wait(forever) != sleepDisturbed { // neither enters any more
 		t.Error("a wait after the end")
 	}
 	if _, err := unix.Write(k.eventfd, []byte{1, 0, 0, 0, 0, 0, 0, 1}); err != nil {
@@ -81,7 +81,7 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 		t.Errorf("%d descriptors at the end, %d before", n, before)
 	}
 	k.wake()
-	if n := k.wait(forever); n != disturbed {
+	if n := k.wait(forever); n != sleepDisturbed {
 		t.Errorf("wait on closed descriptors: %d", n)
 	}
 }

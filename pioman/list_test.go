@@ -19,7 +19,7 @@ import (
 // The list alone, without any thread asleep: waiters for any and for all bits enlist, withdraw and
 // enlist again, two signallers set a bit each, a function hangs there. The one that comes back
 // last overwrites the object and begins the next life in other memory that was overwritten; a
-// signaller may still be on its way out of the former one.
+// signaler may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {
 	e := engine(t, Config{})
 	last := int64(effort.Of(100_000))
@@ -185,7 +185,7 @@ func waitBriefly(t *testing.T, c *Completion, e *Engine, n want, d time.Duration
 		defer time.AfterFunc(d, cancel).Stop()
 		defer cancel()
 		if n.all {
-			err = c.await(e, n, how{ctx: ctx})
+			err = c.await(e, n, waitForm{ctx: ctx})
 		} else {
 			err = c.WaitContext(ctx, e, n.bits)
 		}

@@ -102,8 +102,8 @@ func TestIdleVPsRunTheirOwnLeaves(t *testing.T) {
 	s := newPlaced(2, synthetic(t, "core:2 pu:1"))
 	attach(t, e, s)
 	e.attached.Load().lapse = asm.ToCycles(int64(time.Hour)) // the one that polled, still does
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	s.set.Fire(hooks.Idle, 0) // is the poller of the package
 	ran := 0
 	var near, far Task

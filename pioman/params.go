@@ -21,7 +21,7 @@ type Params struct {
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
 	Dedicated     int           // the VP that does nothing but poll; -1: none
 
-	fixed
+	fixedParams
 	origins [maxParams]Origin // by place in the table; Set writes
 }
 
@@ -38,12 +38,13 @@ func DefaultParams() Params {
 		SpareLWPs:     1,
 		BlockingDelay: time.Millisecond,
 		Dedicated:     -1,
-		fixed:         theFixed,
+		fixedParams:   defaultFixedParams,
 	}
 }
 
-// fixed are the numbers of an engine that programs cannot change: docs/parameters.md lists them. Tests change them.
-type fixed struct {
+// fixedParams are the numbers of an engine that programs cannot change: docs/parameters.md lists them. Tests change
+// them.
+type fixedParams struct {
 	hot           time.Duration // idle point: a VP polls on for at least this long after something happened
 	explicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
 	explicitSleep time.Duration // explicit Wait: longest sleep between two looks
@@ -53,7 +54,7 @@ type fixed struct {
 	round         int           // most handlers in a round of one queue
 }
 
-var theFixed = fixed{
+var defaultFixedParams = fixedParams{
 	hot:           20 * time.Microsecond,
 	explicitSpin:  1500 * time.Microsecond,
 	explicitSleep: time.Second,

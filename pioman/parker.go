@@ -41,8 +41,8 @@ type parker struct {
 	sleep      func()        // sleeps in the kernel, for sched.Blocking; reads limit and hasNews, sets outcome
 	limit      time.Duration // of sleep
 	hasNews    bool          // something has happened in the waiter's polls since its last sleep
-	outcome    slept         // how sleep has ended
-	poke       func()        // wakes the waiter, when its context ends or its thread is cancelled
+	outcome    sleepOutcome  // how sleep has ended
+	poke       func()        // wakes the waiter, when its context ends or its thread is canceled
 
 	_ [line]byte
 }

@@ -175,11 +175,11 @@ func (a *attachedEngine) register() (err error) {
 		if i == switchPoint || i == libraryPoint {
 			mask |= watchedBit
 		}
-		if a.hooks[i], err = a.scheduler.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
+		if a.hooks[i], err = a.scheduler.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.engine.config.Name, &a.engine.load.word, uint64(mask), uint64(pendingMask), f); err != nil {
 			return err
 		}
 	}
-	a.goroutineHook, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(pendingMask), a.forAll)
+	a.goroutineHook, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.engine.config.Name, &a.engine.load.word, uint64(pendingMask), a.forAll)
 	return err
 }
 
@@ -200,7 +200,7 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	mine := !a.goroutinesPoll(now) && a.mayPoll(vp, now)
 	if !mine || now-s.lastPoll.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
 		switch {
-		case e.own(vp) == moved: // tasks that were offloaded to vp, or submitted near it
+		case e.own(vp) == roundMoved: // tasks that were offloaded to vp, or submitted near it
 			return hooks.Busy
 		case mine:
 			return a.persist(s, now)
@@ -219,7 +219,7 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	out := e.poll(vp)
 	a.handOver(woken)
 	bump(&s.polls)
-	if out == moved {
+	if out == roundMoved {
 		now = asm.Cycles()
 		bump(&s.finds)
 		if wait := now - s.activeAt; wait >= e.ticks.hot { // for shorter waits the VP polls in any case
@@ -227,7 +227,7 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 		}
 		a.movedAt.Store(now)
 	}
-	if activity := e.load.view().activity(); out == moved || activity != s.seenActivity {
+	if activity := e.load.view().activity(); out == roundMoved || activity != s.seenActivity {
 		s.seenActivity, s.activeAt = activity, now
 	}
 	if now-s.activeAt >= e.ticks.hot {
@@ -263,13 +263,13 @@ func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 var onlyCPU = runtime.NumCPU() == 1
 
 // pollStamp is a time in asm.Cycles. Its writer sets it often, without a fence, so others see it a little later.
-type pollStamp struct{ w atomic.Uintptr }
+type pollStamp struct{ word atomic.Uintptr }
 
-func (st *pollStamp) get() int64  { return int64(st.w.Load()) }
-func (st *pollStamp) set(t int64) { asm.StoreReleasePtr(&st.w, uintptr(t)) }
+func (st *pollStamp) get() int64  { return int64(st.word.Load()) }
+func (st *pollStamp) set(t int64) { asm.StoreReleasePtr(&st.word, uintptr(t)) }
 
 // clear sets the time to never, with a full fence: the caller's later reads come after it.
-func (st *pollStamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
+func (st *pollStamp) clear() { t := int64(never); st.word.Store(uintptr(t)) }
 
 // bump adds 1. If two threads call it at the same time, which is rare, one count may get lost.
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
@@ -356,7 +356,7 @@ func (a *attachedEngine) due(vp int, period int64) hooks.Verdict {
 	}
 	s.lastPoll.set(now)
 	bump(&s.polls)
-	if a.engine.poll(vp) == moved {
+	if a.engine.poll(vp) == roundMoved {
 		bump(&s.finds)
 		a.movedAt.Store(now)
 		return hooks.Busy

@@ -37,7 +37,7 @@ func TestPointsAreSwitched(t *testing.T) {
 		s := newByHand(1)
 		attach(t, e, s)
 		c := newCounted(t, e, 0)
-		e.Need()
+		e.AddPending()
 		for i, point := range at {
 			before := c.polls.Load()
 			s.set.Fire(point, 0)
@@ -50,7 +50,7 @@ func TestPointsAreSwitched(t *testing.T) {
 		if polled := c.polls.Load() != before; polled != (p&AtExplicit != 0) {
 			t.Errorf("points %v: polled explicitly: %v", p, polled)
 		}
-		e.Done()
+		e.RemovePending()
 	}
 	wrong := DefaultParams()
 	wrong.Points = AllPoints + 1
@@ -100,7 +100,7 @@ func TestIdleDistribution(t *testing.T) {
 		attach(t, e, s)
 		a := e.attached.Load()
 		a.lapse = asm.ToCycles(int64(time.Hour)) // the one that polled, still does
-		e.Need()
+		e.AddPending()
 		for range 3 {
 			for _, vp := range c.order {
 				s.set.Fire(hooks.Idle, vp)
@@ -119,7 +119,7 @@ func TestIdleDistribution(t *testing.T) {
 		if !slices.Equal(pollers, c.pollers) {
 			t.Errorf("all %v, idle in the order %v: %v polled, want %v", c.all, c.order, pollers, c.pollers)
 		}
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -131,8 +131,8 @@ func TestPollersSucceedEachOther(t *testing.T) {
 	attach(t, e, s)
 	a := e.attached.Load()
 	a.lapse = asm.ToCycles(int64(time.Hour))
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	polled := func(vp int) bool {
 		before := a.vps[vp].polls.Load()
 		s.set.Fire(hooks.Idle, vp)
@@ -184,7 +184,7 @@ func TestIdleThrottle(t *testing.T) {
 		e := with(t, func(p *Params) { p.hot, p.BlockingDelay, p.IdleGap = 0, time.Hour, 0; c.change(p) })
 		s := newByHand(2)
 		attach(t, e, s)
-		e.Need()
+		e.AddPending()
 		v := hooks.Quiet
 		for range 10 {
 			v = s.set.Fire(hooks.Idle, 0)
@@ -192,7 +192,7 @@ func TestIdleThrottle(t *testing.T) {
 		if n := e.attached.Load().vps[0].polls.Load(); c.polls != 0 && n != c.polls || v != c.then {
 			t.Errorf("%s: %d polls, then %v; want %d and %v", c.name, n, v, c.polls, c.then)
 		}
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -202,8 +202,8 @@ func TestIdleGap(t *testing.T) {
 	e := with(t, func(p *Params) { p.IdleGap, p.BlockingDelay = time.Hour, time.Hour })
 	s := &watched{byHand: newByHand(2), awake: []int{0}}
 	attach(t, e, s)
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	rounds := func(want uintptr, when string) {
 		polls := &e.attached.Load().vps[0].polls
 		before := polls.Load()
@@ -251,10 +251,10 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCounted(t, e, 0)
-	e.Need()
+	e.AddPending()
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for e.sleeper.sleep(forever) != refused {
+		for e.sleeper.sleep(forever) != sleepRefused {
 		}
 	})
 	// settled: it sleeps, and has seen all that is posted.
@@ -275,7 +275,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 	}
 	s.current.Store(0)
 	kicks := s.kicks.Load()
-	e.Need()
+	e.AddPending()
 	if s.kicks.Load() != kicks+1 || s.kicked.Load() != 0 {
 		t.Errorf("%d kicks, the last one of VP %d: the clock may doze", s.kicks.Load()-kicks, s.kicked.Load())
 	}
@@ -287,8 +287,8 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 		s.set.Fire(hooks.Timer, 0)
 		return settled()
 	})
-	e.Done()
-	e.Done()
+	e.RemovePending()
+	e.RemovePending()
 	e.sleeper.wake()
 	finishes(t, "sleeper", wg.Wait)
 }
@@ -303,7 +303,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			attach(t, e, s)
 			net := open(t)
 			r := newReceiver(t, e, net)
-			e.Need()
+			e.AddPending()
 			var stop atomic.Bool
 			var computing atomic.Int32
 			var threads []sched.Thread
@@ -336,7 +336,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 					}
 				}
 			})
-			e.Done()
+			e.RemovePending()
 		}
 	}
 }
@@ -351,8 +351,8 @@ func TestSleeperOutlastsItsVP(t *testing.T) {
 		a := e.attached.Load()
 		net := open(t)
 		r := newReceiver(t, e, net)
-		e.Need()
-		for e.sleeper.sleep(time.Millisecond) != undisturbed { // what AddSource woke no sleeper with
+		e.AddPending()
+		for e.sleeper.sleep(time.Millisecond) != sleepUndisturbed { // what AddSource woke no sleeper with
 		}
 		var all sync.WaitGroup
 		var reported atomic.Bool
@@ -380,7 +380,7 @@ func TestSleeperOutlastsItsVP(t *testing.T) {
 		})
 		net.put()
 		eventually(t, name+" arrives at the progressor", func() bool { return r.got.Load() == 2 })
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -392,7 +392,7 @@ func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 		attach(t, e, s)
 		src := &armed{pipe: newPipe(t), says: true}
 		r := newReceiver(t, e, src)
-		e.Need()
+		e.AddPending()
 		for i := range int64(5) {
 			polls := e.attached.Load().vps[0].polls.Load() + uintptr(e.sleeper.sleeps.Load())
 			eventually(t, "polls", func() bool {
@@ -401,7 +401,7 @@ func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 			src.put()
 			eventually(t, "arrival", func() bool { return r.got.Load() == i+1 })
 		}
-		e.Done()
+		e.RemovePending()
 		if n := src.arms.Load(); n != 0 {
 			t.Errorf("gap %v: armed %d times", gap, n)
 		}
@@ -425,10 +425,10 @@ func TestDedicatedVP(t *testing.T) {
 			if vp := s.CurrentVP(); vp != 0 {
 				t.Errorf("a thread runs on VP %d", vp)
 			}
-			e.Need()
+			e.AddPending()
 			for c.polls.Load() < n+100 {
 			}
-			e.Done()
+			e.RemovePending()
 		})
 		var task Task
 		var done Completion
@@ -481,7 +481,7 @@ func TestPolicyChangesLoseNothing(t *testing.T) {
 		e := with(t, change)
 		net := newPipe(t)
 		r := newReceiver(t, e, net)
-		e.Need()
+		e.AddPending()
 		var over atomic.Bool
 		var sent atomic.Int64
 		var all sync.WaitGroup
@@ -523,7 +523,7 @@ func TestPolicyChangesLoseNothing(t *testing.T) {
 		for r.got.Load() < sent.Load() {
 			e.Poll()
 		}
-		e.Done()
+		e.RemovePending()
 		if e.Pending() != 0 || e.attached.Load() != nil {
 			t.Errorf("policy %d: %d pending", i, e.Pending())
 		}

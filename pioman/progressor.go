@@ -229,7 +229,7 @@ func (r *progressor) progress() bool {
 		woken := readied.Load()
 		out := e.poll(-1)
 		r.attached.handOver(woken)
-		if out == moved {
+		if out == roundMoved {
 			if wait := now - active; wait >= e.ticks.hot {
 				e.arrivals.Took(wait, e.ticks.delay)
 			}
@@ -265,7 +265,7 @@ func (r *progressor) block() bool {
 		return false // an idle VP polls, or blocks itself
 	}
 	r.state.Store(blocking)
-	n := refused
+	n := sleepRefused
 	woken := readied.Load()
 	func() {
 		defer r.state.Store(watching) // also if a handler ends the goroutine
@@ -273,9 +273,9 @@ func (r *progressor) block() bool {
 	}()
 	r.attached.handOver(woken)
 	switch n {
-	case refused, unready:
+	case sleepRefused, sleepUnready:
 		return false // nothing is pending, or an idle VP blocks, or hooks find something: the timer hook may send it again
-	case arrived:
+	case sleepArrived:
 		return !e.arrivals.UsuallyShort() // for arrivals that follow each other closely hooks poll
 	}
 	return e.load.view().pending() != 0
@@ -287,14 +287,14 @@ func (r *progressor) pollForAll() {
 	e := r.attached.engine
 	for !r.stopping.Load() && e.load.view().pending() != 0 {
 		out := e.poll(-1)
-		if out == moved {
+		if out == roundMoved {
 			continue
 		}
 		e.settle(-1)
 		switch {
 		case e.shared():
 			yieldCPU()
-		case out < polled:
+		case out < roundPolled:
 			relax(0, true)
 		}
 	}

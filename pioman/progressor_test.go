@@ -13,8 +13,8 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	e := engine(t, Config{})
 	s := newByHand(2)
 	attach(t, e, s)
-	e.Need() // a receive that stays pending
-	defer e.Done()
+	e.AddPending() // a receive that stays pending
+	defer e.RemovePending()
 	a := e.attached.Load()
 	a.progressor.send()
 	eventually(t, "the progressor sleeps in the kernel", func() bool {

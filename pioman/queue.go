@@ -17,10 +17,10 @@ const line = 128
 type roundOutcome uint8
 
 const (
-	empty   roundOutcome = iota // there is no task
-	skipped                     // another poller holds the queue
-	polled                      // handlers have run, and nothing happened
-	moved                       // something happened
+	roundEmpty   roundOutcome = iota // there is no task
+	roundSkipped                     // another poller holds the queue
+	roundPolled                      // handlers have run, and nothing happened
+	roundMoved                       // something happened
 )
 
 // Queue is a queue of tasks: a main list, which only the holder of the queue's try-lock touches, and beside it the
@@ -93,7 +93,7 @@ func (q *Queue) exit() {
 // round makes a round of at most budget tasks, unless there is nothing, or another poller holds the queue.
 func (q *Queue) round(budget int) roundOutcome {
 	if q.nothing() {
-		return empty
+		return roundEmpty
 	}
 	return q.pollAll(budget)
 }
@@ -101,7 +101,7 @@ func (q *Queue) round(budget int) roundOutcome {
 // pollAll is round for a queue that is not empty.
 func (q *Queue) pollAll(budget int) (out roundOutcome) {
 	if !q.enter() {
-		return skipped
+		return roundSkipped
 	}
 	defer q.leave() // when a handler panics out keeps its present value
 	q.roundNo++
@@ -117,8 +117,8 @@ func (q *Queue) pollAll(budget int) (out roundOutcome) {
 			q.drop(t)
 			continue
 		}
-		if out == empty {
-			out = polled
+		if out == roundEmpty {
+			out = roundPolled
 		}
 		q.current = t
 		var status Status
@@ -128,16 +128,16 @@ func (q *Queue) pollAll(budget int) (out roundOutcome) {
 			status = t.fn(t)
 		}
 		q.current = nil
-		if status != Done && t.opt&Repeat != 0 && !t.state.cancelling() {
+		if status != Done && t.opt&Repeat != 0 && !t.state.canceling() {
 			if status == Moved {
-				out = moved
+				out = roundMoved
 			}
 			q.rotate()
 			continue
 		}
-		out = moved
+		out = roundMoved
 		q.removeHead()
-		if status != Done && t.state.cancelling() {
+		if status != Done && t.state.canceling() {
 			q.drop(t)
 		} else {
 			q.end(t, 0)
@@ -186,7 +186,7 @@ func (q *Queue) end(t *Task, extra uint32) {
 	}
 }
 
-// drop ends a cancelled task. After the store in state.drop its owner may reuse the memory.
+// drop ends a canceled task. After the store in state.drop its owner may reuse the memory.
 func (q *Queue) drop(t *Task) {
 	opt := t.opt
 	t.state.drop()
@@ -240,7 +240,7 @@ func (q *Queue) removeHead() {
 	q.list(t, -1)
 }
 
-// sweep drops every task that is being cancelled, except the one whose handler runs. The holder calls it, between
+// sweep drops every task that is being canceled, except the one whose handler runs. The holder calls it, between
 // rounds or from inside a handler.
 func (q *Queue) sweep() {
 	q.drain(q.roundNo) // inside a handler: the present round does not poll the new tasks
@@ -248,7 +248,7 @@ func (q *Queue) sweep() {
 	q.head, q.tail, q.size, q.oneShots = nil, nil, 0, 0
 	for t != nil {
 		next := t.next
-		if t.next = nil; t != q.current && t.state.cancelling() {
+		if t.next = nil; t != q.current && t.state.canceling() {
 			q.drop(t)
 		} else {
 			q.append(t)

@@ -23,7 +23,7 @@ func TestWordsKeepTheirDistance(t *testing.T) {
 	apart("queue: header, submissions", unsafe.Offsetof(q.engine), unsafe.Offsetof(q.submitted))
 	apart("queue: submissions, lock", unsafe.Offsetof(q.submitted), unsafe.Offsetof(q.holder))
 	apart("queue: lock, main list", unsafe.Offsetof(q.count), unsafe.Offsetof(q.head))
-	apart("queue: main list, neighbour", unsafe.Offsetof(q.size), unsafe.Sizeof(q))
+	apart("queue: main list, neighbor", unsafe.Offsetof(q.size), unsafe.Sizeof(q))
 	var e Engine
 	apart("engine: load, constants", unsafe.Offsetof(e.load), unsafe.Offsetof(e.config))
 	apart("engine: flags, sleeper", unsafe.Offsetof(e.blind), unsafe.Offsetof(e.sleeper))
@@ -34,9 +34,9 @@ func TestWordsKeepTheirDistance(t *testing.T) {
 	}
 	var n taskNode
 	apart("node: shape, survey", unsafe.Offsetof(n.others), unsafe.Offsetof(n.share))
-	apart("node: survey, neighbour", unsafe.Offsetof(n.share), unsafe.Sizeof(n))
+	apart("node: survey, neighbor", unsafe.Offsetof(n.share), unsafe.Sizeof(n))
 	var w visitor
-	apart("visitor: neighbour", unsafe.Offsetof(w.rounds), unsafe.Sizeof(w))
+	apart("visitor: neighbor", unsafe.Offsetof(w.rounds), unsafe.Sizeof(w))
 	var v vpState
 	if unsafe.Sizeof(v) < line {
 		t.Errorf("vpState is %d bytes long, less than %d", unsafe.Sizeof(v), line)
@@ -66,8 +66,8 @@ func TestRoundPollsEachTaskOnce(t *testing.T) {
 	}
 }
 
-// pollForever submits n tasks that are polled for ever, and returns where their numbers are written down, in the order of
-// the polls.
+// pollForever submits n tasks that are polled for ever, and returns where their numbers are written down, in the order
+// of the polls.
 func pollForever(t *testing.T, e *Engine, n int) (order *[]int) {
 	t.Helper()
 	order = new([]int)
@@ -217,14 +217,14 @@ func TestQueueAgainstModel(t *testing.T) {
 				if err := tasks[i].Cancel(); err != nil {
 					t.Fatal(err)
 				}
-				if model[i].linked && tasks[i].State() != StateCancelled {
-					t.Fatalf("cancelled task %d is %v", i, tasks[i].State())
+				if model[i].linked && tasks[i].State() != StateCanceled {
+					t.Fatalf("canceled task %d is %v", i, tasks[i].State())
 				}
 				unlink(i)
 			},
 			"let it end":                      func(t *rapid.T) { model[pick(t)].end = true },
 			"let it cancel":                   func(t *rapid.T) { inside[pick(t)] = pick(t) },
-			"initialise one that is inactive": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(topo.CPUs(0)) },
+			"initialize one that is inactive": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(topo.CPUs(0)) },
 			"poll": func(t *rapid.T) {
 				polled = nil
 				plans := map[int]int{}

@@ -30,25 +30,25 @@ func yieldCPU() { kernel.Yield() }
 
 // spinLock is for operations that are rare and short, and allowed where a caller must not block, such as adding a
 // source inside a handler.
-type spinLock struct{ w atomic.Uint32 }
+type spinLock struct{ word atomic.Uint32 }
 
 func (h *spinLock) lock() {
-	for i := 0; !h.w.CompareAndSwap(0, 1); i++ {
+	for i := 0; !h.word.CompareAndSwap(0, 1); i++ {
 		relax(i, true)
 	}
 }
 
-func (h *spinLock) unlock() { h.w.Store(0) }
+func (h *spinLock) unlock() { h.word.Store(0) }
 
-// slept is how a sleep in the kernel ended.
-type slept uint8
+// sleepOutcome is how a sleep in the kernel ended.
+type sleepOutcome uint8
 
 const (
-	refused     slept = iota // no sleep: nothing is pending, or there is a sleeper already
-	unready                  // no sleep: there is something to poll for, or the caller was woken before
-	undisturbed              // it lasted for its limit
-	disturbed                // a source or a waker has ended it
-	arrived                  // likewise, and the poll after it has found something
+	sleepRefused     sleepOutcome = iota // no sleep: nothing is pending, or there is a sleeper already
+	sleepUnready                         // no sleep: there is something to poll for, or the caller was woken before
+	sleepUndisturbed                     // it lasted for its limit
+	sleepDisturbed                       // a source or a waker has ended it
+	sleepArrived                         // likewise, and the poll after it has found something
 )
 
 // forever is the timeout of a sleep without end.

@@ -14,7 +14,7 @@ import (
 func (e *Engine) Poll() hooks.Verdict {
 	if e.params.Points&AtExplicit != 0 {
 		vp := e.here()
-		if e.visit(vp, true) == moved {
+		if e.visit(vp, true) == roundMoved {
 			return hooks.Busy
 		}
 		e.settle(vp)
@@ -33,7 +33,7 @@ func (e *Engine) Turn(*Task) Status {
 	switch {
 	case e.load.view().pending() == 0:
 		return Done
-	case e.visit(vp, true) == moved:
+	case e.visit(vp, true) == roundMoved:
 		return Moved
 	}
 	e.settle(vp)
@@ -60,7 +60,7 @@ func (e *Engine) visit(vp int, whole bool) roundOutcome {
 	} else {
 		out = tr.everywhere(e)
 	}
-	if e.due.head.Load() != 0 {
+	if e.dueCalls.head.Load() != 0 {
 		out = max(out, e.callDue())
 	}
 	return out
@@ -70,11 +70,11 @@ func (e *Engine) visit(vp int, whole bool) roundOutcome {
 func (e *Engine) own(vp int) roundOutcome {
 	way := e.tree.Load().way(vp)
 	if way == nil {
-		return empty
+		return roundEmpty
 	}
 	q := way[0].queue
 	out := q.round(e.params.round)
-	if out != moved {
+	if out != roundMoved {
 		q.settle()
 	}
 	return out
@@ -83,7 +83,7 @@ func (e *Engine) own(vp int) roundOutcome {
 // inHandler reports whether the caller is a handler of this engine, or a function of Then.
 func (e *Engine) inHandler() bool {
 	g := asm.G()
-	if e.due.holder.Load() == g {
+	if e.dueCalls.holder.Load() == g {
 		return true
 	}
 	for _, q := range e.queues() {

@@ -78,9 +78,9 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		why := errors.New("why")
-		var cancelled, closed sync.WaitGroup
+		var canceled, closed sync.WaitGroup
 		for range 3 {
-			cancelled.Go(func() {
+			canceled.Go(func() {
 				if err := c.WaitContext(ctx, e, 1); !errors.Is(err, why) {
 					t.Error(err)
 				}
@@ -95,7 +95,7 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 			eventually(t, "all stand in the list", func() bool { return listed(e) == 7 })
 		}
 		cancel(why)
-		finishes(t, "cancelled ones", cancelled.Wait)
+		finishes(t, "canceled ones", canceled.Wait)
 		if err := c.WaitContext(ctx, e, 1); !errors.Is(err, why) {
 			t.Errorf("a context that is done: %v", err)
 		}

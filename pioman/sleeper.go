@@ -37,8 +37,8 @@ func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
 		if a != nil {
 			a.handOver(woken)
 		}
-		if n != undisturbed {
-			return n != refused
+		if n != sleepUndisturbed {
+			return n != sleepRefused
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (vs vpSleeper) Wake() { vs.engine.sleeper.wake() }
 // sleep blocks the OS thread until a source or wake announces something, for at most limit. It is refused at once if
 // nothing is pending, or if there is a sleeper already. That one it wakes, to look again: the state that the caller has
 // seen may be newer than the state for which the sleeper has armed the sources.
-func (s *kernelSleeper) sleep(limit time.Duration) slept {
+func (s *kernelSleeper) sleep(limit time.Duration) sleepOutcome {
 	var word atomic.Uint32 // never changed: wakers wake the sleeper, whichever thread that is
 	return s.sleepAs(limit, true, &word, 0)
 }
@@ -60,38 +60,38 @@ func (s *kernelSleeper) sleep(limit time.Duration) slept {
 //
 // news reports whether anything has happened in the caller's polls. If not, and if nothing was posted, sleepAs does not
 // wake a sleeper that it finds: otherwise two waiters would keep waking each other.
-func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uint32, asleep uint32) slept {
+func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uint32, asleep uint32) sleepOutcome {
 	if s.engine.load.view().pending() == 0 {
-		return refused
+		return sleepRefused
 	}
 	if !s.holder.CompareAndSwap(0, asm.G()) {
 		if news || !s.engine.load.view().watched() {
 			s.wake()
 		}
-		return refused
+		return sleepRefused
 	}
 	if word.Load() != asleep {
 		s.holder.Store(0)
-		return unready
+		return sleepUnready
 	}
 	began := asm.Cycles()
 	n, armed, found := s.armAndSleep(limit)
 	if armed && s.look() {
 		found = true
 	}
-	if found && n != unready {
-		n = arrived
+	if found && n != sleepUnready {
+		n = sleepArrived
 		s.engine.arrivals.Took(asm.Cycles()-began+s.engine.window(), s.engine.ticks.delay)
 	}
 	return n
 }
 
 // look polls all queues, and reports whether something happened.
-func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == moved }
+func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == roundMoved }
 
 // armAndSleep is the part of sleepAs in which the caller is the holder; it leaves also if a handler ends the goroutine.
 // It reports whether the sources were armed, so that a poll is due, and whether a poll has found something already.
-func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
+func (s *kernelSleeper) armAndSleep(limit time.Duration) (n sleepOutcome, armed, found bool) {
 	defer func() {
 		s.engine.load.wakeUp()
 		s.sleeps.Add(1)
@@ -101,14 +101,14 @@ func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found 
 		}
 	}()
 	s.engine.load.fallAsleep() // from here on posters wake the sleeper
-	if out := s.engine.poll(-1); out == moved || out == skipped {
-		return unready, false, false
+	if out := s.engine.poll(-1); out == roundMoved || out == roundSkipped {
+		return sleepUnready, false, false
 	}
 	if s.engine.settle(-1); s.engine.load.view().pending() == 0 {
-		return unready, false, false // not refused: a poster may have seen the sleeper asleep, and relied on it
+		return sleepUnready, false, false // not refused: a poster may have seen the sleeper asleep, and relied on it
 	}
 	if s.engine.hasOneShots() {
-		return unready, false, false // a round is bounded: the poll has not run all OneShot tasks
+		return sleepUnready, false, false // a round is bounded: the poll has not run all OneShot tasks
 	}
 	n, found = s.watch(limit)
 	return n, true, found
@@ -117,7 +117,7 @@ func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found 
 // watch arms all sources, sleeps unless one of them has something already, and disarms them. It polls before it
 // disarms, so that the arrival that has ended the sleep need not wait for the system calls of Disarm; the poll that is
 // due after them finds what has arrived meanwhile.
-func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
+func (s *kernelSleeper) watch(limit time.Duration) (n sleepOutcome, found bool) {
 	if s.engine.params.SpareLWPs == 0 && s.engine.attached.Load() != nil {
 		return s.pause(), false
 	}
@@ -130,11 +130,11 @@ func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
 			break
 		}
 	}
-	n = unready
+	n = sleepUnready
 	if limit > 0 {
 		n = s.block(limit, len(list) > 0)
 	}
-	if n == disturbed {
+	if n == sleepDisturbed {
 		s.engine.load.wakeUp() // from here on a poster need not wake the sleeper
 		found = s.look()
 	}
@@ -153,18 +153,18 @@ func (s *kernelSleeper) disarm() {
 const shortestPause = 50 * time.Microsecond
 
 // pause is the sleep between two polls where no thread may block until something comes (Params.SpareLWPs 0).
-func (s *kernelSleeper) pause() slept {
+func (s *kernelSleeper) pause() sleepOutcome {
 	d := max(s.engine.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
 	}
 	sleepCPU(d)
-	return undisturbed
+	return sleepUndisturbed
 }
 
 // block sleeps until a source or a waker ends the sleep, for at most limit. announced: there are sources. Without them,
 // and while there are Blind tasks, it sleeps for blindPeriod at most.
-func (s *kernelSleeper) block(limit time.Duration, announced bool) slept {
+func (s *kernelSleeper) block(limit time.Duration, announced bool) sleepOutcome {
 	period := s.engine.params.blindPeriod
 	if s.engine.blind.Load() != 0 || !announced && s.engine.tasks() {
 		limit = min(limit, period)
@@ -173,7 +173,7 @@ func (s *kernelSleeper) block(limit time.Duration, announced bool) slept {
 		return k.wait(limit)
 	}
 	sleepCPU(min(limit, period)) // the kernel has refused the descriptors
-	return undisturbed
+	return sleepUndisturbed
 }
 
 // wake makes the sleep in progress, or the next one, return. Any thread, goroutine, handler or hook may call it.

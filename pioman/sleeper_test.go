@@ -75,10 +75,10 @@ func TestNoLostWakeUp(t *testing.T) {
 			var stop atomic.Bool
 			var slept, turned atomic.Int64
 			var wg sync.WaitGroup
-			e.Need() // a receive that stays pending
+			e.AddPending() // a receive that stays pending
 			wg.Go(func() {
 				for !stop.Load() {
-					if e.sleeper.sleep(forever) != refused {
+					if e.sleeper.sleep(forever) != sleepRefused {
 						slept.Add(1)
 					} else {
 						turned.Add(1)
@@ -123,11 +123,11 @@ func TestNoLostWakeUp(t *testing.T) {
 						c.Reset()
 					case 2: // a request
 						n := requests.Add(1)
-						e.Need()
+						e.AddPending()
 						for served.Load() != n {
 							runtime.Gosched()
 						}
-						e.Done()
+						e.RemovePending()
 					case 3: // a wake, which must end a sleep, or prevent one
 						n := slept.Load()
 						vpSleeper{e}.Wake()
@@ -140,7 +140,7 @@ func TestNoLostWakeUp(t *testing.T) {
 			stop.Store(true)
 			vpSleeper{e}.Wake()
 			finishes(t, "sleeper", wg.Wait)
-			e.Done()
+			e.RemovePending()
 			t.Logf("slept %d times, refused %d times", slept.Load(), turned.Load())
 		})
 	}
@@ -169,13 +169,13 @@ func TestNoLostMessage(t *testing.T) {
 				finishes(t, "messages", func() {
 					marcel.RunOn(s, func() {
 						for i := range rounds {
-							e.Need()
+							e.AddPending()
 							order <- i % 100
 							if err := r.c.Wait(e, 1); err != nil {
 								t.Error(err)
 							}
 							r.c.Reset()
-							e.Done()
+							e.RemovePending()
 						}
 					})
 				})
@@ -205,14 +205,14 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 				var waiters sync.WaitGroup
 				waiters.Go(func() {
 					marcel.RunOn(s, func() {
-						e.Need()
+						e.AddPending()
 						if err := r.c.Wait(e, 1); err != nil {
 							t.Error(err)
 						}
-						e.Done()
+						e.RemovePending()
 					})
 				})
-				var other Completion // it is not signalled before the end
+				var other Completion // it is not signaled before the end
 				waiters.Go(func() {
 					if err := other.Wait(e, 1); err != nil {
 						t.Error(err)
@@ -297,10 +297,10 @@ func TestArmThatSaysNoKeepsAwake(t *testing.T) {
 	}
 	e.sleeper.kernel.Load().wait(forever) // AddSource has left a wake
 	c := newCounted(t, e, 0)
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	finishes(t, "sleep", func() {
-		if n := e.sleeper.sleep(forever); n != unready {
+		if n := e.sleeper.sleep(forever); n != sleepUnready {
 			t.Error(n)
 		}
 	})
@@ -327,16 +327,16 @@ func TestNobodySleepsForNothing(t *testing.T) {
 	if e.load.view().pending() == 0 {
 		t.Fatal("the queue of a task that has just run does not count any more: this test shows nothing")
 	}
-	if n := e.sleeper.sleep(100 * time.Millisecond); n != unready {
-		t.Errorf("nap %d with nothing pending, want %d, unready", n, unready)
+	if n := e.sleeper.sleep(100 * time.Millisecond); n != sleepUnready {
+		t.Errorf("nap %d with nothing pending, want %d, unready", n, sleepUnready)
 	}
-	if n := e.sleeper.sleep(100 * time.Millisecond); n != refused {
-		t.Errorf("the next nap: %d, want %d, refused", n, refused)
+	if n := e.sleeper.sleep(100 * time.Millisecond); n != sleepRefused {
+		t.Errorf("the next nap: %d, want %d, refused", n, sleepRefused)
 	}
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	r.net.put()
-	if n := e.sleeper.sleep(forever); n != unready && n != arrived { // the other way: it sleeps for what is pending
+	if n := e.sleeper.sleep(forever); n != sleepUnready && n != sleepArrived { // the other way: it sleeps for what is pending
 		t.Errorf("nap %d with a request pending and something there", n)
 	}
 }
@@ -358,15 +358,15 @@ func TestNobodySleepsBeforeWhatIsToBeRun(t *testing.T) {
 	submit(t, e, &once)
 	e.sleeper.kernel.Load().wait(0) // and so has Submit, perhaps
 	for i := 0; !once.State().Inactive(); i++ {
-		if n := e.sleeper.sleep(20 * time.Millisecond); n != unready || i == 5 {
-			t.Fatalf("nap %d, want %d, unready; the task that is to be run: %v", n, unready, once.State())
+		if n := e.sleeper.sleep(20 * time.Millisecond); n != sleepUnready || i == 5 {
+			t.Fatalf("nap %d, want %d, unready; the task that is to be run: %v", n, sleepUnready, once.State())
 		}
 	}
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	e.sleeper.kernel.Load().wait(0)
-	if n := e.sleeper.sleep(20 * time.Millisecond); n != undisturbed {
-		t.Errorf("nap %d when it has run, want %d, undisturbed", n, undisturbed)
+	if n := e.sleeper.sleep(20 * time.Millisecond); n != sleepUndisturbed {
+		t.Errorf("nap %d when it has run, want %d, undisturbed", n, sleepUndisturbed)
 	}
 }
 
@@ -375,24 +375,24 @@ func TestSleepRefuses(t *testing.T) {
 	if err := e.AddSource(newPipe(t)); err != nil {
 		t.Fatal(err)
 	}
-	if n := e.sleeper.sleep(forever); n != refused {
+	if n := e.sleeper.sleep(forever); n != sleepRefused {
 		t.Errorf("with nothing pending: %d", n)
 	}
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	e.sleeper.sleep(time.Millisecond) // AddSource has left a wake
-	if n := e.sleeper.sleep(time.Millisecond); n != undisturbed {
+	if n := e.sleeper.sleep(time.Millisecond); n != sleepUndisturbed {
 		t.Errorf("with nothing to disturb it: %d", n)
 	}
 	// The second is refused, and makes the first take a fresh look.
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if n := e.sleeper.sleep(forever); n != disturbed {
+		if n := e.sleeper.sleep(forever); n != sleepDisturbed {
 			t.Errorf("the first: %d", n)
 		}
 	})
 	eventually(t, "asleep", func() bool { return e.load.view().asleep() })
-	if n := e.sleeper.sleep(forever); n != refused {
+	if n := e.sleeper.sleep(forever); n != sleepRefused {
 		t.Errorf("the second: %d", n)
 	}
 	finishes(t, "the first", wg.Wait)
@@ -427,8 +427,8 @@ func TestRemoveSourceWhileSleeping(t *testing.T) {
 	rounds := effort.Choose(300, 1000, 3000)
 	e := engine(t, Config{})
 	stop := attach(t, e, scheduler(t, sched.Config{}))
-	e.Need()
-	defer e.Done()
+	e.AddPending()
+	defer e.RemovePending()
 	var all []*armed
 	for i := range rounds {
 		a := &armed{pipe: newPipe(t), says: i%3 != 0}
@@ -473,7 +473,7 @@ func TestRemoveSourceWhileSleeping(t *testing.T) {
 	}
 }
 
-// A task that comes in while the engine is being closed is cancelled like the others.
+// A task that comes in while the engine is being closed is canceled like the others.
 func TestSubmitMeetsClose(t *testing.T) {
 	e := New(Config{})
 	var task Task
@@ -485,7 +485,7 @@ func TestSubmitMeetsClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.put(&task, e.root, nil) // and the second
-	if task.State() != StateCancelled || e.Pending() != 0 {
+	if task.State() != StateCanceled || e.Pending() != 0 {
 		t.Errorf("%v, %d pending", task.State(), e.Pending())
 	}
 }
@@ -506,8 +506,8 @@ func TestClose(t *testing.T) {
 		for i := range 3 {
 			wg.Go(func() {
 				var c Completion
-				e.Need()
-				defer e.Done()
+				e.AddPending()
+				defer e.RemovePending()
 				if i == 0 {
 					time.Sleep(10 * time.Millisecond)
 				}
@@ -547,7 +547,7 @@ func TestClose(t *testing.T) {
 		}
 		stop.Store(true)
 		finishes(t, "waiters", wg.Wait)
-		if r.task.State() != StateCancelled || e.Pending() != 0 || e.tasks() {
+		if r.task.State() != StateCanceled || e.Pending() != 0 || e.tasks() {
 			t.Errorf("hooked %v: task %v, %d pending, tasks left %v", hooked, r.task.State(), e.Pending(), e.tasks())
 		}
 		if after := openDescriptors(t) - 2; after != before { // the pipe

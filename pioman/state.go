@@ -10,24 +10,24 @@ import "github.com/pm2-go/pm2/internal/serial"
 //	(0)                   (S Q)                   (R)  ▲ │ Again, Moved
 //	  ▲ Submit              │ Cancel        Cancel │   └─┘
 //	  │                     ▼                      ▼
-//	Cancelled ◀────────── Cancelling (Q K) or (R K)
+//	Canceled ◀────────── Canceling (Q K) or (R K)
 //	 (K)         dropped by a poller, or by Cancel itself
 //
-// In StateIdle and StateCancelled a task is inactive: the engine has no reference to it, its memory is the owner's, and
+// In StateIdle and StateCanceled a task is inactive: the engine has no reference to it, its memory is the owner's, and
 // it may be submitted. In the other states it is linked into a queue.
 type State uint32
 
 // The states of a Task. A Repeat task stays in StateRunning from its first poll to its end, so that a poll of it writes
 // no shared word.
 const (
-	StateIdle       State = iota // in no queue: not submitted yet, or its handler has ended it
-	StateScheduled               // submitted, not yet polled
-	StateRunning                 // polled at least once: its handler runs, or will be polled again
-	StateCancelling              // Cancel was called; the task is still linked
-	StateCancelled               // Cancel or Close ended it
+	StateIdle      State = iota // in no queue: not submitted yet, or its handler has ended it
+	StateScheduled              // submitted, not yet polled
+	StateRunning                // polled at least once: its handler runs, or will be polled again
+	StateCanceling              // Cancel was called; the task is still linked
+	StateCanceled               // Cancel or Close ended it
 )
 
-var stateNames = [...]string{"idle", "scheduled", "running", "cancelling", "cancelled"}
+var stateNames = [...]string{"idle", "scheduled", "running", "canceling", "canceled"}
 
 // String returns the state's name in lower case.
 func (state State) String() string {
@@ -38,7 +38,7 @@ func (state State) String() string {
 }
 
 // Inactive reports whether a task in this state is its owner's alone: the engine holds no reference to it.
-func (state State) Inactive() bool { return state == StateIdle || state == StateCancelled }
+func (state State) Inactive() bool { return state == StateIdle || state == StateCanceled }
 
 // taskState is the word of a task, with its transitions.
 //
@@ -50,9 +50,9 @@ type taskState struct{ serial.Word }
 func (ts *taskState) state() State {
 	switch now := ts.Load(); {
 	case now.Has(serial.Killed) && now.Over():
-		return StateCancelled
+		return StateCanceled
 	case now.Has(serial.Killed):
-		return StateCancelling
+		return StateCanceling
 	case now.Has(serial.Running):
 		return StateRunning
 	case now.Has(serial.Queued):
@@ -86,8 +86,8 @@ func (ts *taskState) take() bool {
 	return run
 }
 
-// cancelling tells the holder whether Cancel or Close has asked for the end of the task.
-func (ts *taskState) cancelling() bool { return ts.Load().Has(serial.Killed) }
+// canceling tells the holder whether Cancel or Close has asked for the end of the task.
+func (ts *taskState) canceling() bool { return ts.Load().Has(serial.Killed) }
 
 // cancel asks for the end of the task. It returns false if the task is inactive.
 func (ts *taskState) cancel() bool {

@@ -7,9 +7,9 @@ import (
 )
 
 // Submit puts a task into a queue: that of Task.SetCPUs, or the root's. Pollers poll it soon if requests are pending
-// (Need), or if it is OneShot. Submit allocates nothing and never blocks; it is allowed inside handlers and hooks.
-// Errors: ErrScheduled if the task is in a queue (a handler that wants to run again returns Again), ErrNotInitialised,
-// ErrClosed.
+// (AddPending), or if it is OneShot. Submit allocates nothing and never blocks; it is allowed inside handlers and
+// hooks. Errors: ErrScheduled if the task is in a queue (a handler that wants to run again returns Again),
+// ErrNoFunction, ErrClosed.
 func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (e *Engine) Submit(t *Task) error {
 // claim claims an inactive task for its caller, which then puts it into a queue.
 func (e *Engine) claim(t *Task) error {
 	if t == nil || t.fn == nil {
-		return fmt.Errorf("submit: %w", ErrNotInitialised)
+		return fmt.Errorf("submit: %w", ErrNoFunction)
 	}
 	if e.closed.Load() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
@@ -46,7 +46,7 @@ func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 	if q != e.root && e.tree.Load() != tr { // Attach may have emptied q before the push
 		e.rehome(q)
 	}
-	if e.closed.Load() { // Close may have cancelled all tasks before the push
+	if e.closed.Load() { // Close may have canceled all tasks before the push
 		e.reap()
 	}
 }
@@ -54,9 +54,9 @@ func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 // announce makes a poller come for a task that was just put into q.
 func (e *Engine) announce(q *Queue, opt Options) {
 	if opt&Repeat == 0 && !q.mark.isSet() {
-		e.Need() // before set: a holder that clears the mark calls Done
+		e.AddPending() // before set: a holder that clears the mark calls RemovePending
 		if !q.mark.set() {
-			e.Done()
+			e.RemovePending()
 		}
 		return
 	}
@@ -77,47 +77,48 @@ func (e *Engine) countBlind(opt Options, n int32) {
 	}
 }
 
-// Need announces that a request is pending: until the matching Done, hooks poll, and idle VPs watch the sources. The
-// caller decides what counts as one request: package nmad counts a gate with requests under way once, however many
-// these are; a waiter that sleeps counts itself (Completion.Wait). Need is one atomic addition; the first request that
-// a plain goroutine posts while all VPs sleep also wakes one (a few microseconds). It never blocks, and is allowed
-// inside handlers and hooks.
-func (e *Engine) Need() {
+// AddPending announces that a request is pending: until the matching RemovePending, hooks poll, and idle VPs watch the
+// sources. The caller decides what counts as one request: package nmad counts a gate with requests under way once,
+// however many these are; a waiter that sleeps counts itself (Completion.Wait). AddPending is one atomic addition; the
+// first request that a plain goroutine posts while all VPs sleep also wakes one (a few microseconds). It never blocks,
+// and is allowed inside handlers and hooks.
+func (e *Engine) AddPending() {
 	if e.watch != nil {
 		e.watch(nil, count)
 	}
-	if v := e.load.need(); v.remarkable() {
+	if v := e.load.addPending(); v.remarkable() {
 		e.wakePoller(v)
 	}
 }
 
-// Done announces that a request is not pending any more, once for each Need. It is one atomic addition, and allowed
-// where Need is. A Done without a Need changes nothing, and the engine reports it to the log package (ErrUnderflow).
-func (e *Engine) Done() {
+// RemovePending announces that a request is not pending any more, once for each AddPending. It is one atomic addition,
+// and allowed where AddPending is. A RemovePending without an AddPending changes nothing, and the engine reports it to
+// the log package (ErrUnderflow).
+func (e *Engine) RemovePending() {
 	if e.watch != nil {
 		e.watch(nil, count)
 	}
-	if e.load.done().pending() == uint32(pendingMask) {
-		e.load.undone()
+	if e.load.removePending().pending() == uint32(pendingMask) {
+		e.load.undoRemove()
 		e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
 	}
 }
 
-// admit is Need for a waiter that is going to sleep, or for a function of Then. Until dismiss idle VPs poll without a
-// pause.
+// admit is AddPending for a waiter that is going to sleep, or for a function of Then. Until dismiss idle VPs poll
+// without a pause.
 func (e *Engine) admit() {
 	e.waiters.Add(1)
-	e.Need()
+	e.AddPending()
 }
 
-// dismiss is the Done of admit.
+// dismiss is the RemovePending of admit.
 func (e *Engine) dismiss() {
 	e.waiters.Add(-1)
-	e.Done()
+	e.RemovePending()
 }
 
-// Pending returns how many requests are pending: those of Need, and one for each queue that has OneShot tasks to run.
-// For each queue that another thread holds it may count one too many.
+// Pending returns how many requests are pending: those of AddPending, and one for each queue that has OneShot tasks to
+// run. For each queue that another thread holds it may count one too many.
 func (e *Engine) Pending() int {
 	e.settle(-1)
 	return int(e.load.view().pending())

@@ -163,7 +163,7 @@ func waitFor(c *Completion, e *Engine, bits uint32, d time.Duration) error {
 func waitAllFor(c *Completion, e *Engine, bits uint32, d time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	return c.await(e, want{bits, true}, how{ctx: ctx})
+	return c.await(e, want{bits, true}, waitForm{ctx: ctx})
 }
 
 // pipe is a source like a socket: the kernel knows when something is there.

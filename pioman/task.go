@@ -28,7 +28,7 @@ const (
 	// poller comes to run it.
 	OneShot Options = 0
 	// Repeat polls the handler, once a round, until it returns Done. Such a task does not count as a pending request:
-	// the owner calls Need.
+	// the object's owner calls AddPending.
 	Repeat Options = 1
 	// Blind says that no Source announces the events that this task waits for. While requests are pending and such a
 	// task is in a queue, an idle process polls every millisecond instead of sleeping until the kernel wakes it.
@@ -38,7 +38,7 @@ const (
 )
 
 // Handler is the code of a task. It must not block: it holds its queue, and it may run inside a hook.
-// It may submit and cancel other tasks, signal completions, Need and Done.
+// It may submit and cancel other tasks, signal completions, AddPending and RemovePending.
 type Handler = func(*Task) Status
 
 // Task is an ltask (PIOMan, 2009): a piece of progress that pollers run. It is embedded in the structure of its owner,
@@ -78,8 +78,8 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 
 // Notify makes the engine signal bits on c at the end of the task: after the handler has returned Done (a OneShot: any
 // status), and after the last access of the engine to the task. So a task that is embedded in a request completes that
-// request; a handler which signalled c itself would let the owner reuse the memory while the engine still uses it. A
-// cancelled task signals nothing. After a panic the signal includes Failed.
+// request; a handler which signaled c itself would let the owner reuse the memory while the engine still uses it. A
+// canceled task signals nothing. After a panic the signal includes Failed.
 func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
 
 // SetCPUs asks pollers near the CPUs of set to poll the task: Submit puts it into the queue of the lowest topology item
@@ -101,7 +101,7 @@ func (t *Task) State() State {
 
 // Cancel ends a task. If the task's handler runs Cancel waits for it, by spinning and yielding: on return no handler of
 // this task runs, and its memory is the owner's. Cancel of an inactive task does nothing. State tells afterwards
-// whether the task was cancelled or had ended before (StateIdle). If it had ended, its Notify signal may still be under
+// whether the task was canceled or had ended before (StateIdle). If it had ended, its Notify signal may still be under
 // way: the owner waits for that before it reuses the completion.
 //
 // From inside the task's own handler Cancel returns ErrInHandler and changes nothing: the handler returns Done instead.

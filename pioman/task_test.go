@@ -62,7 +62,7 @@ func TestSubmitRefuses(t *testing.T) {
 	var blank, noHandler, task Task
 	noHandler.Init("none", nil, OneShot)
 	for name, x := range map[string]*Task{"nil": nil, "blank": &blank, "without handler": &noHandler} {
-		if err := e.Submit(x); !errors.Is(err, ErrNotInitialised) {
+		if err := e.Submit(x); !errors.Is(err, ErrNoFunction) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -116,14 +116,14 @@ func TestInitOfALinkedTaskChangesNothing(t *testing.T) {
 
 func TestDoneWithoutNeedIsReported(t *testing.T) {
 	e := engine(t, Config{})
-	if s := logged(e.Done); !strings.Contains(s, ErrUnderflow.Error()) {
+	if s := logged(e.RemovePending); !strings.Contains(s, ErrUnderflow.Error()) {
 		t.Errorf("logged %q", s)
 	}
-	e.Need()
+	e.AddPending()
 	if e.Pending() != 1 {
 		t.Errorf("%d pending", e.Pending())
 	}
-	e.Done()
+	e.RemovePending()
 }
 
 func TestPanicEndsTheTaskOnly(t *testing.T) {
@@ -204,7 +204,7 @@ func TestCancel(t *testing.T) {
 	for _, opt := range []Options{OneShot, Repeat, Repeat | Blind} {
 		task.Init("t", func(*Task) Status { runs++; return Again }, opt)
 		submit(t, e, &task)
-		if err := task.Cancel(); err != nil || task.State() != StateCancelled {
+		if err := task.Cancel(); err != nil || task.State() != StateCanceled {
 			t.Fatalf("%d scheduled: %v, %v", opt, err, task.State())
 		}
 		e.Poll()
@@ -214,12 +214,12 @@ func TestCancel(t *testing.T) {
 	}
 	submit(t, e, &task)
 	e.Poll()
-	if err := task.Cancel(); err != nil || task.State() != StateCancelled || runs != 1 {
+	if err := task.Cancel(); err != nil || task.State() != StateCanceled || runs != 1 {
 		t.Fatalf("running: %v, %v, ran %d times", err, task.State(), runs)
 	}
 	e.Poll()
 	if runs != 1 {
-		t.Fatal("ran after it was cancelled")
+		t.Fatal("ran after it was canceled")
 	}
 }
 
@@ -252,7 +252,7 @@ func TestCancelWaitsForTheHandler(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.Poll() })
 	eventually(t, "handler runs", inside.Load)
-	var cancelled atomic.Bool
+	var canceled atomic.Bool
 	wg.Go(func() {
 		if err := task.Cancel(); err != nil {
 			t.Error(err)
@@ -260,18 +260,18 @@ func TestCancelWaitsForTheHandler(t *testing.T) {
 		if inside.Load() {
 			t.Error("Cancel returned while the handler ran")
 		}
-		cancelled.Store(true)
+		canceled.Store(true)
 	})
-	eventually(t, "cancel asked", func() bool { return task.State() == StateCancelling })
+	eventually(t, "cancel asked", func() bool { return task.State() == StateCanceling })
 	for range 1000 {
 		runtime.Gosched()
 	}
-	if cancelled.Load() {
+	if canceled.Load() {
 		t.Error("Cancel did not wait")
 	}
 	let.Store(true)
 	finishes(t, "cancel", wg.Wait)
-	if task.State() != StateCancelled {
+	if task.State() != StateCanceled {
 		t.Error(task.State())
 	}
 }
@@ -299,17 +299,17 @@ func TestCancelAsksAgain(t *testing.T) {
 		}
 	})
 	for range 3 {
-		eventually(t, "cancel asked", func() bool { return task.State() == StateCancelling })
+		eventually(t, "cancel asked", func() bool { return task.State() == StateCanceling })
 		task.state.Set(serial.Running) // as take does
 	}
 	let.Store(true)
 	finishes(t, "cancel", wg.Wait)
-	if task.State() != StateCancelled {
+	if task.State() != StateCanceled {
 		t.Error(task.State())
 	}
 }
 
-// A task that ends by itself while it is being cancelled has ended.
+// A task that ends by itself while it is being canceled has ended.
 func TestDoneWinsOverCancel(t *testing.T) {
 	e := engine(t, Config{})
 	var task Task
@@ -321,7 +321,7 @@ func TestDoneWinsOverCancel(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for x.State() != StateCancelling {
+		for x.State() != StateCanceling {
 			runtime.Gosched()
 		}
 		return Done
@@ -331,7 +331,7 @@ func TestDoneWinsOverCancel(t *testing.T) {
 	e.Poll()
 	finishes(t, "cancel", wg.Wait)
 	if task.State() != StateIdle || !c.Test(1) {
-		t.Fatalf("%v, signalled %v", task.State(), c.Test(1))
+		t.Fatalf("%v, signaled %v", task.State(), c.Test(1))
 	}
 }
 
@@ -362,7 +362,7 @@ func TestCancelRaces(t *testing.T) {
 			}
 		})
 	}
-	var ended, cancelled atomic.Int64
+	var ended, canceled atomic.Int64
 	for o := range owners {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, uint64(o)))
@@ -404,8 +404,8 @@ func TestCancelRaces(t *testing.T) {
 					if err := r.c.Wait(e, 1); err != nil {
 						t.Error(err)
 					}
-				case StateCancelled:
-					cancelled.Add(1)
+				case StateCanceled:
+					canceled.Add(1)
 				default:
 					t.Errorf("round %d: %v", i, r.task.State())
 				}
@@ -420,8 +420,8 @@ func TestCancelRaces(t *testing.T) {
 	if e.Pending() != 0 || e.tasks() {
 		t.Errorf("left: %d pending, tasks %v", e.Pending(), e.tasks())
 	}
-	t.Logf("%d ended, %d cancelled", ended.Load(), cancelled.Load())
-	if ended.Load() == 0 || cancelled.Load() == 0 {
+	t.Logf("%d ended, %d canceled", ended.Load(), canceled.Load())
+	if ended.Load() == 0 || canceled.Load() == 0 {
 		t.Error("the test did not reach both ends")
 	}
 }
@@ -450,7 +450,7 @@ func TestNothingIsAllocated(t *testing.T) {
 				t.Error("failed")
 			}
 		},
-		"need, done": func() { e.Need(); e.Done() },
+		"need, done": func() { e.AddPending(); e.RemovePending() },
 	} {
 		if n := testing.AllocsPerRun(1000, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

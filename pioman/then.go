@@ -19,13 +19,13 @@ import (
 //
 // Until fn has begun it counts as a pending request, and the owner must not reuse the completion; an owner that gives
 // up signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. Errors:
-// ErrNoBits, and ErrNotInitialised without a function.
+// ErrNoBits, and ErrNoFunction without a function.
 func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
 	switch {
 	case bits == 0:
 		return fmt.Errorf("then: %w", ErrNoBits)
 	case fn == nil:
-		return fmt.Errorf("then: %w", ErrNotInitialised)
+		return fmt.Errorf("then: %w", ErrNoFunction)
 	case e == nil:
 		e = Default()
 	}
@@ -38,25 +38,25 @@ func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error 
 	return nil
 }
 
-// due is the list of the functions of Then whose bits are set, as parkers.
+// dueCalls is the list of the functions of Then whose bits are set, as parkers.
 //
 //	in the list of a completion ───▶ due ───────────────▶ called, its parker free
 //	     fire: the holder of that list   │ callDue: a poller
 //	                                     └── callDue: fire itself, if the engine is closed
 //
-// Close waits until no function is due and none runs. A signaller that pushes one later, and then finds the engine
+// Close waits until no function is due and none runs. A signaler that pushes one later, and then finds the engine
 // closed, calls it itself, or finds another holder, which looks for more after it has cleared holder.
 // (testdata/spin/then.pml)
-type due struct {
+type dueCalls struct {
 	head   atomic.Uint32  // index of the newest parker, 0: none; fire pushes, the holder takes all
 	holder atomic.Uintptr // asm.G of the goroutine that calls the functions, 0: none; a try-lock
 }
 
 // busy reports whether a function is due, or runs.
-func (d *due) busy() bool { return d.head.Load() != 0 || d.holder.Load() != 0 }
+func (d *dueCalls) busy() bool { return d.head.Load() != 0 || d.holder.Load() != 0 }
 
 // push puts the function of a parker into the list. From then on its parker may serve another waiter.
-func (d *due) push(p *parker) {
+func (d *dueCalls) push(p *parker) {
 	for {
 		h := d.head.Load()
 		p.link = h
@@ -71,7 +71,7 @@ func (p *parker) fire(status uint32) {
 	e := p.engine.Load()
 	p.status = status
 	p.listed.Store(false)
-	e.due.push(p)
+	e.dueCalls.push(p)
 	if v := e.load.posted(); v.asleep() {
 		e.wakePoller(v)
 	}
@@ -83,12 +83,12 @@ func (p *parker) fire(status uint32) {
 // callDue calls the functions that are due. It leaves those that become due meanwhile to the next round, unless the
 // engine is closed, and no round follows. If another thread calls functions at this moment callDue returns skipped.
 func (e *Engine) callDue() (out roundOutcome) {
-	for e.due.head.Load() != 0 {
-		if e.due.holder.Load() != 0 || !e.due.holder.CompareAndSwap(0, asm.G()) {
-			return max(out, skipped)
+	for e.dueCalls.head.Load() != 0 {
+		if e.dueCalls.holder.Load() != 0 || !e.dueCalls.holder.CompareAndSwap(0, asm.G()) {
+			return max(out, roundSkipped)
 		}
 		e.callAll()
-		if out = moved; !e.closed.Load() {
+		if out = roundMoved; !e.closed.Load() {
 			break
 		}
 	}
@@ -98,7 +98,7 @@ func (e *Engine) callDue() (out roundOutcome) {
 // callAll takes the list and calls its functions, the oldest first. The caller is the holder, and is not after it.
 func (e *Engine) callAll() {
 	list := uint32(0)
-	for i := e.due.head.Swap(0); i != 0; {
+	for i := e.dueCalls.head.Swap(0); i != 0; {
 		p := parking.at(i)
 		i, p.link, list = p.link, list, i
 	}
@@ -106,9 +106,9 @@ func (e *Engine) callAll() {
 		for list != 0 { // a function has ended the goroutine: the other functions stay due
 			p := parking.at(list)
 			list = p.link
-			e.due.push(p)
+			e.dueCalls.push(p)
 		}
-		e.due.holder.Store(0)
+		e.dueCalls.holder.Store(0)
 	}()
 	for list != 0 {
 		p := parking.at(list)

@@ -34,7 +34,7 @@ func then(t testing.TB, c *Completion, e *Engine, bits uint32, fn func(uint32)) 
 func thenAll(c *Completion, e *Engine, bits uint32, fn func(uint32)) {
 	p := parking.get(e)
 	p.fn = fn
-	e.Need()
+	e.AddPending()
 	if !c.enlist(p, want{bits, true}) {
 		p.fire(c.Status())
 	}
@@ -81,7 +81,7 @@ func TestThenRefuses(t *testing.T) {
 	if err := c.Then(e, 0, func(uint32) {}); !errors.Is(err, ErrNoBits) {
 		t.Error(err)
 	}
-	if err := c.Then(e, 1, nil); !errors.Is(err, ErrNotInitialised) {
+	if err := c.Then(e, 1, nil); !errors.Is(err, ErrNoFunction) {
 		t.Error(err)
 	}
 	if e.Pending() != 0 {
@@ -90,8 +90,8 @@ func TestThenRefuses(t *testing.T) {
 	parkersFree(t)
 }
 
-// What a handler makes due is called in the same poll, when the queue is free again; functions are called in the order in
-// which they became due, and what one of them makes due in the next poll.
+// What a handler makes due is called in the same poll, when the queue is free again; functions are called in the order
+// in which they became due, and what one of them makes due in the next poll.
 func TestThenIsOutsideOfTheQueue(t *testing.T) {
 	e := engine(t, Config{})
 	var c, next Completion
@@ -133,7 +133,7 @@ func TestThenIsOutsideOfTheQueue(t *testing.T) {
 	}
 }
 
-// An idle process wakes up for a function; the signaller is a goroutine, a thread, or a handler.
+// An idle process wakes up for a function; the signaler is a goroutine, a thread, or a handler.
 func TestThenWakes(t *testing.T) {
 	e, s := hookedEngine(t, Config{})
 	p := newPipe(t) // with a source that says nothing idle VPs sleep for good
@@ -162,7 +162,7 @@ func TestThenWakes(t *testing.T) {
 }
 
 // Inside a function, as inside a handler, no wait is allowed, in whatever form, nor to close the engine; tasks may be
-// submitted and cancelled.
+// submitted and canceled.
 func TestWaitInsideHandlersAndFunctions(t *testing.T) {
 	e, _ := hookedEngine(t, Config{})
 	var other Completion
@@ -192,7 +192,7 @@ func TestWaitInsideHandlersAndFunctions(t *testing.T) {
 	then(t, &c, e, 1, func(uint32) {
 		refused("function")
 		submit(t, e, &again)
-		if err := again.Cancel(); err != nil || again.State() != StateCancelled {
+		if err := again.Cancel(); err != nil || again.State() != StateCanceled {
 			t.Error(err, again.State())
 		}
 		over.Store(true)
@@ -230,7 +230,7 @@ func TestFunctionThatDoesNotReturn(t *testing.T) {
 		wg.Wait()
 	})
 	e.Poll()
-	if ran != [4]int{1, 1, 1, 1} || e.Pending() != 0 || e.due.busy() {
+	if ran != [4]int{1, 1, 1, 1} || e.Pending() != 0 || e.dueCalls.busy() {
 		t.Errorf("called %v times, %d pending", ran, e.Pending())
 	}
 	if len(got) != 2 || got[0].Task != "Then" || !slices.ContainsFunc(got, func(p *PanicError) bool { return errors.Is(p, boom) }) || !slices.ContainsFunc(got, func(p *PanicError) bool { return p.Value == nil }) {

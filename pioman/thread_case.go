@@ -36,15 +36,15 @@ func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
 
 // Try is for Select. It polls once.
 func (x CompletionCase) Try() bool {
-	if x.over() {
+	if x.done() {
 		return true
 	}
 	x.engine.Poll()
-	return x.over()
+	return x.done()
 }
 
-// over reports whether the case can be taken.
-func (x CompletionCase) over() bool { return x.completion.Test(x.bits) || x.engine.closed.Load() }
+// done reports whether the case can be taken.
+func (x CompletionCase) done() bool { return x.completion.Test(x.bits) || x.engine.closed.Load() }
 
 // Poll is for Select: it polls an engine that is not hooked.
 func (x CompletionCase) Poll() bool {
@@ -58,13 +58,13 @@ func (x CompletionCase) Poll() bool {
 	return true
 }
 
-// Enlist is for Select. It enters the queue of a parker's semaphore, so that a signaller wakes a Select as it wakes a
+// Enlist is for Select. It enters the queue of a parker's semaphore, so that a signaler wakes a Select as it wakes a
 // Wait.
 func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistAs(w, Reason{}) }
 
 // EnlistAs is Enlist as a wait for a reason, which Waiters gives.
 func (x CompletionCase) EnlistAs(w *sched.Waiter, why Reason) bool {
-	if x.over() {
+	if x.done() {
 		return false
 	}
 	check := wait{engine: x.engine, completion: x.completion, want: want{bits: x.bits}}
@@ -104,4 +104,4 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 }
 
 // Taken tells Select whether the case can be taken: a parker may also be woken only to look again.
-func (x CompletionCase) Taken(*sched.Waiter) bool { return x.over() }
+func (x CompletionCase) Taken(*sched.Waiter) bool { return x.done() }

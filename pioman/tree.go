@@ -200,7 +200,7 @@ func (tr *taskTree) everywhere(e *Engine) (out roundOutcome) {
 func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	now := asm.Cycles()
 	if now-tr.surveyed.Load() < e.ticks.survey || !tr.counting.CompareAndSwap(0, 1) {
-		return empty
+		return roundEmpty
 	}
 	tr.surveyed.Store(now)
 	tr.count()

@@ -207,7 +207,7 @@ func TestAGoroutinePollsAllQueues(t *testing.T) {
 func TestNeglectedQueuesArePolled(t *testing.T) {
 	for _, how := range []string{"idle", "timer"} {
 		e, s := planted(t, "numa:4 l3:1 core:4 pu:1", nil)
-		e.Need()
+		e.AddPending()
 		var all []*atomic.Int64
 		for cpu := range 16 {
 			all = append(all, counter(t, e, cpu))
@@ -221,7 +221,7 @@ func TestNeglectedQueuesArePolled(t *testing.T) {
 			}
 			return !slices.ContainsFunc(all, func(n *atomic.Int64) bool { return n.Load() < 3 })
 		})
-		e.Done()
+		e.RemovePending()
 	}
 }
 
@@ -289,13 +289,13 @@ func TestReplanting(t *testing.T) {
 	if n := before.Load(); n != 3 || polls != 2 {
 		t.Errorf("polled %d times, and the late one %d times; want 3 and 2", n, polls)
 	}
-	if err := late.Cancel(); err != nil || late.State() != StateCancelled {
+	if err := late.Cancel(); err != nil || late.State() != StateCanceled {
 		t.Errorf("%v, %v", err, late.State())
 	}
 }
 
-// Tasks near random CPUs, submitted and cancelled while pollers of all kinds run and the
-// engine moves between machines: each ends once, or is cancelled.
+// Tasks near random CPUs, submitted and canceled while pollers of all kinds run and the
+// engine moves between machines: each ends once, or is canceled.
 func TestTreeStress(t *testing.T) {
 	var machines []Scheduler
 	for _, levels := range []string{"numa:2 core:2 pu:1", "core:4 pu:1", "numa:2 core:1 pu:2"} {
@@ -343,7 +343,7 @@ func TestTreeStress(t *testing.T) {
 					eventually(t, "inactive", func() bool { return task.State().Inactive() })
 				}
 				want := int32(1)
-				if task.State() == StateCancelled {
+				if task.State() == StateCanceled {
 					want = 0
 				}
 				if n := runs.Load(); n != want {

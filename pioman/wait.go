@@ -23,11 +23,13 @@ import (
 //
 // After an error the completion is as it was, and the signal may still come: the owner must not reuse the memory before
 // it has ruled that out.
-func (c *Completion) Wait(e *Engine, bits uint32) error { return c.await(e, want{bits: bits}, how{}) }
+func (c *Completion) Wait(e *Engine, bits uint32) error {
+	return c.await(e, want{bits: bits}, waitForm{})
+}
 
 // WaitAll is Wait until all of bits are set.
 func (c *Completion) WaitAll(e *Engine, bits uint32) error {
-	return c.await(e, want{bits, true}, how{})
+	return c.await(e, want{bits, true}, waitForm{})
 }
 
 // WaitContext is Wait until ctx is done; then it returns the cause (context.Cause). If ctx is done before the call it
@@ -37,34 +39,34 @@ func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) er
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return c.await(e, want{bits: bits}, how{ctx: ctx})
+	return c.await(e, want{bits: bits}, waitForm{ctx: ctx})
 }
 
-// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel); then it returns ErrCanceled. The
+// WaitOrCancel is Wait until the calling thread is canceled (marcel.Thread.Cancel); then it returns ErrCanceled. The
 // caller puts its state in order, and ends the thread by marcel.TestCancel. The other forms of Wait are no cancellation
 // points.
 func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, how{cancel: true})
+	return c.await(e, want{bits: bits}, waitForm{cancel: true})
 }
 
 // Park is Wait for a waiter that has polled for the bits itself: it leaves out the polls of Params.BusyWait. A thread
 // of a hooked engine sleeps at once. Any other caller first polls on for at most 1.5 ms, as in Wait.
 func (c *Completion) Park(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, how{polled: true})
+	return c.await(e, want{bits: bits}, waitForm{polled: true})
 }
 
 // ParkAs is Park as a wait for a reason, which Waiters gives.
 func (c *Completion) ParkAs(e *Engine, bits uint32, why Reason) error {
-	return c.await(e, want{bits: bits}, how{polled: true, why: why})
+	return c.await(e, want{bits: bits}, waitForm{polled: true, why: why})
 }
 
 // WaitAs is Wait as a wait for a reason, which Waiters gives.
 func (c *Completion) WaitAs(e *Engine, bits uint32, why Reason) error {
-	return c.await(e, want{bits: bits}, how{why: why})
+	return c.await(e, want{bits: bits}, waitForm{why: why})
 }
 
-// how is the form of a wait.
-type how struct {
+// waitForm is the form of a wait.
+type waitForm struct {
 	ctx    context.Context // its end ends the wait; nil: none
 	cancel bool            // a cancel of the thread ends the wait
 	polled bool            // the caller has polled: leave out the polls of Params.BusyWait
@@ -72,22 +74,22 @@ type how struct {
 }
 
 // await is Wait in all its forms.
-func (c *Completion) await(e *Engine, n want, h how) error {
+func (c *Completion) await(e *Engine, n want, form waitForm) error {
 	if n.bits != 0 && n.met(c.Status()) {
 		return c.result()
 	}
 	if e == nil {
 		e = Default()
 	}
-	w := wait{engine: e, completion: c, want: n, how: h}
+	w := wait{engine: e, completion: c, want: n, waitForm: form}
 	if err := w.check(); err != nil {
 		return err
 	}
 	w.onThread, w.vp, w.polite, w.looks = sched.OnThread(), e.here(), e.shared(), 1
-	if a := e.attached.Load(); a != nil && !h.polled {
+	if a := e.attached.Load(); a != nil && !form.polled {
 		a.notePoll(asm.Cycles())
 	}
-	if !h.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
+	if !form.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
 	}
 	return w.block()
@@ -106,7 +108,7 @@ type wait struct {
 	engine     *Engine
 	completion *Completion
 	want       want
-	how
+	waitForm
 
 	triedKernel     bool // it has tried to sleep in the kernel, so other waiters may rely on it to poll: see leave
 	lastUndisturbed bool // the last sleep in the kernel has ended by its limit
@@ -134,23 +136,23 @@ func (w *wait) check() error {
 // met reports whether the bits are set.
 func (w *wait) met() bool { return w.want.met(w.completion.Status()) }
 
-// over reports whether the context of the wait is done.
-func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
+// done reports whether the context of the wait is done.
+func (w *wait) done() bool { return w.ctx != nil && w.ctx.Err() != nil }
 
 // look is one turn of sched.Poll: it polls the engine, once the first time, later four times, which takes about as long
 // as the work of sched.Poll between two looks.
 func (w *wait) look() sched.Found {
 	for range w.looks {
 		out := w.engine.poll(w.vp)
-		w.hasNews = w.hasNews || out == moved
+		w.hasNews = w.hasNews || out == roundMoved
 		if w.met() {
 			return sched.FoundArrived
 		}
-		if out < polled {
+		if out < roundPolled {
 			asm.Pause()
 		}
 	}
-	if w.over() {
+	if w.done() {
 		return sched.FoundEnough
 	}
 	if !w.polite {
@@ -175,7 +177,7 @@ func (w *wait) block() error {
 		switch {
 		case e.closed.Load():
 			err = ErrClosed
-		case w.over():
+		case w.done():
 			err = context.Cause(w.ctx)
 		case w.cancel && sched.Canceled():
 			err = ErrCanceled
@@ -235,7 +237,7 @@ func (e *Engine) attend() {
 	}
 }
 
-// Hooked reports whether the hooks of a scheduler, or the progressor, poll for pending requests (Need).
+// Hooked reports whether the hooks of a scheduler, or the progressor, poll for pending requests (AddPending).
 // Otherwise the program has to call Poll or Wait. It is two loads; stop can change the answer at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
@@ -256,7 +258,7 @@ func (w *wait) sleepCovered(p *parker) {
 	}
 	woken := false
 	switch {
-	case !w.engine.covered(), w.over(): // the end of ctx may have poked the parker before prepare
+	case !w.engine.covered(), w.done(): // the end of ctx may have poked the parker before prepare
 	case w.cancel:
 		woken = p.sem.AcquireOrCancel()
 	default:
@@ -283,7 +285,7 @@ func (w *wait) insist() bool {
 		if sched.Poll(time.Duration(asm.Nanos(left)), w.polite, w.look) {
 			return true
 		}
-		if w.over() || e.closed.Load() {
+		if w.done() || e.closed.Load() {
 			return true
 		}
 		if !w.onThread {
@@ -316,7 +318,7 @@ func (w *wait) sleepInKernel(p *parker) {
 		calls.OnCancel(p.poke)
 		defer calls.OnCancel(nil)
 	}
-	if w.over() || w.cancel && sched.Canceled() {
+	if w.done() || w.cancel && sched.Canceled() {
 		p.limit = 0
 	}
 	w.triedKernel = true
@@ -324,8 +326,8 @@ func (w *wait) sleepInKernel(p *parker) {
 	sched.Blocking(p.sleep)
 	w.completion.withdraw(p)
 	p.cancel()
-	w.lastUndisturbed = p.outcome == undisturbed
-	if p.outcome == refused && !w.met() {
+	w.lastUndisturbed = p.outcome == sleepUndisturbed
+	if p.outcome == sleepRefused && !w.met() {
 		e.attend()
 		w.sleepCovered(p)
 	}

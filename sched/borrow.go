@@ -6,22 +6,22 @@ import "sync/atomic"
 type vpMode uint32
 
 const (
-	free   vpMode = iota // no LWP holds it
-	user                 // its thread runs user code
-	held                 // its thread, or the base, is inside the scheduler
-	loaned               // a taker has it for a moment
+	vpFree     vpMode = iota // no LWP holds it
+	vpUser                   // its thread runs user code
+	vpHeld                   // its thread, or the base, is inside the scheduler
+	vpBorrowed               // a taker has it for a moment
 )
 
 func (v *vp) mode() vpMode {
 	switch x := v.word.load(); {
 	case x == 0:
-		return free
-	case x&loanBit != 0:
-		return loaned
+		return vpFree
+	case x&borrowBit != 0:
+		return vpBorrowed
 	case v.current().isInside():
-		return held
+		return vpHeld
 	}
-	return user
+	return vpUser
 }
 
 // current is the co that runs on v, a hint for all but the holder.
@@ -41,14 +41,14 @@ func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 // thread on v waits where it would enter the scheduler.
 //
 // Enter stores co.inside, then loads the word, without a barrier in between. The barrier is here: fence makes each CPU
-// of the process pass one. After it, either Enter sees loanBit, or the borrower sees inside. An operation that was
+// of the process pass one. After it, either Enter sees borrowBit, or the borrower sees inside. An operation that was
 // under way before may have switched to another co; the borrower sees that by cur and tick: each switch moves tick
 // first, then cur.
 func (v *vp) borrow() (old uint32, ok bool) {
-	if x := v.word.load(); x&loanBit != 0 || x != 0 && v.current().isInside() {
+	if x := v.word.load(); x&borrowBit != 0 || x != 0 && v.current().isInside() {
 		return x, false
 	}
-	old, ok = v.word.lend()
+	old, ok = v.word.borrow()
 	if !ok || old == 0 {
 		return old, ok
 	}

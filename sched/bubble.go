@@ -6,7 +6,7 @@ import (
 )
 
 // Package place keeps bubbles, and this file has what the scheduler knows of them. A scheduler without
-// bubbles pays nothing: Attr.Bubble, rare.member and Scheduler.planners are nil.
+// bubbles pays nothing: Attr.Bubble, extras.member and Scheduler.planners are nil.
 
 // Bubble is a bubble as the scheduler knows it: a group that a thread may join when it is spawned (Attr.Bubble).
 type Bubble interface {
@@ -54,24 +54,24 @@ func (s *Scheduler) BubbleLock() *Spin { return &s.bubbleLock }
 // A nil m takes it out of its bubble. Enroll returns false if the thread has ended. If the thread may be ready the
 // caller then calls Sort.
 func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
-	alive = h.t.lockAlive(h.gen)
+	alive = h.thread.lockAlive(h.id)
 	if alive {
-		x := h.t.rarePart.Load()
+		x := h.thread.extras.Load()
 		if x.member.Store(nil); m != nil {
 			x.member.Store(&m)
 		}
-		h.t.assign(q)
+		h.thread.assign(q)
 	}
-	h.t.mu.Unlock()
+	h.thread.mu.Unlock()
 	return alive
 }
 
 // PrepareEnroll gives the thread what Enroll needs. It returns false if the thread has ended. The caller holds no lock.
-func (h Thread) PrepareEnroll() bool { return h.needRare() != nil }
+func (h Thread) PrepareEnroll() bool { return h.makeExtras() != nil }
 
 // Member returns the thread's member in its bubble; nil if it is in none, or has ended.
 func (h Thread) Member() Member {
-	if x := h.rare(); x != nil && !h.Ended() {
+	if x := h.extras(); x != nil && !h.Ended() {
 		if p := x.member.Load(); p != nil {
 			return *p
 		}
@@ -80,13 +80,13 @@ func (h Thread) Member() Member {
 }
 
 // Scheduler returns the scheduler of a thread that has not ended.
-func (h Thread) Scheduler() *Scheduler { return h.t.home() }
+func (h Thread) Scheduler() *Scheduler { return h.thread.home() }
 
 // Sort moves the thread, if it is ready, to the queue to which Enroll has assigned it. c is the caller's.
-func (h Thread) Sort(c *Co) { h.t.sort(c) }
+func (h Thread) Sort(c *Co) { h.thread.sort(c) }
 
 // leaveBubble tells the bubble of a thread that the thread has ended. c is the thread's last co, or nil.
-func (c *co) leaveBubble(x *rare) {
+func (c *co) leaveBubble(x *extras) {
 	if p := x.member.Load(); p != nil {
 		(*p).Ended(c)
 	}
@@ -101,8 +101,8 @@ type Moves struct {
 
 // Move assigns h, which is enrolled, to q.
 func (m *Moves) Move(h Thread, q *Queue) {
-	t := h.t
-	if !t.lockAlive(h.gen) {
+	t := h.thread
+	if !t.lockAlive(h.id) {
 		t.mu.Unlock()
 		return
 	}
@@ -112,7 +112,7 @@ func (m *Moves) Move(h Thread, q *Queue) {
 	if old == q {
 		return
 	}
-	if w := t.rarePart.Load().queuedOn.Load(); w != nil {
+	if w := t.extras.Load().queuedOn.Load(); w != nil {
 		if !slices.Contains(m.nodes, w) {
 			m.nodes = append(m.nodes, w)
 		}

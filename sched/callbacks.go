@@ -61,7 +61,7 @@ func popLast(list *[]func()) (f func()) {
 
 // runEndCalls makes the calls at the end of the thread. If one of them panics or exits, run calls runEndCalls again for
 // the others.
-func (c *co) runEndCalls(x *rare) {
+func (c *co) runEndCalls(x *extras) {
 	if !x.ending {
 		c.makeUncancelable(x)
 	}
@@ -72,7 +72,7 @@ func (c *co) runEndCalls(x *rare) {
 
 // startPostExit spawns the thread that makes the post-exit calls (AfterExit) of the thread that ends.
 // Holder only.
-func (v *vp) startPostExit(x *rare) {
+func (v *vp) startPostExit(x *extras) {
 	calls := x.afterExit
 	if len(calls) == 0 {
 		return
@@ -80,7 +80,7 @@ func (v *vp) startPostExit(x *rare) {
 	x.afterExit = nil
 	t := newThread()
 	t.vp = v
-	t.body = plain(func() {
+	t.body = funcBody(func() {
 		for f := popLast(&calls); f != nil; f = popLast(&calls) {
 			f()
 		}
@@ -89,17 +89,17 @@ func (v *vp) startPostExit(x *rare) {
 	v.ready(t, true)
 }
 
-// runSwitchCallbacks is called by a thread with a rare part when it runs again after a switch, in user mode.
-func (c *co) runSwitchCallbacks(x *rare) {
+// runSwitchCallbacks is called by a thread with extras when it runs again after a switch, in user mode.
+func (c *co) runSwitchCallbacks(x *extras) {
 	c.renew(x)
 	if f := x.onSwitch; f != nil {
 		f()
 	}
 }
 
-// renew is called by a thread with a rare part, in user mode, when it begins, and when it goes on after a switch or a
+// renew is called by a thread with extras, in user mode, when it begins, and when it goes on after a switch or a
 // call of Blocking: a suspended thread parks, and preemption is disabled again if it was.
-func (c *co) renew(x *rare) {
+func (c *co) renew(x *extras) {
 	if x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
@@ -108,10 +108,10 @@ func (c *co) renew(x *rare) {
 	}
 }
 
-// ownRare returns the rare part of the calling thread, which gets one if it has none; ErrNotThread on a plain
+// callerExtras returns the extras of the calling thread, which gets them if it has none; ErrNotThread on a plain
 // goroutine.
-func ownRare() (*rare, error) {
-	if x := Self().needRare(); x != nil {
+func callerExtras() (*extras, error) {
+	if x := Self().makeExtras(); x != nil {
 		return x, nil
 	}
 	return nil, ErrNotThread
@@ -120,7 +120,7 @@ func ownRare() (*rare, error) {
 // PushCleanup registers f to be called when the calling thread ends, unless PopCleanup removes it before. The calls are
 // made on the thread, the last registered first. On a plain goroutine PushCleanup returns ErrNotThread.
 func (moduleCalls) PushCleanup(f func()) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err == nil && f != nil {
 		x.cleanups = append(x.cleanups, f)
 	}
@@ -130,7 +130,7 @@ func (moduleCalls) PushCleanup(f func()) error {
 // PopCleanup removes the cleanup handler that the calling thread registered last, and calls it if run is set. Without a
 // handler it does nothing. On a plain goroutine it returns ErrNotThread.
 func (moduleCalls) PopCleanup(run bool) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (moduleCalls) PopCleanup(run bool) error {
 // destructors, the last registered first. Joiners wait for these calls. On a plain goroutine AtExit returns
 // ErrNotThread.
 func (moduleCalls) AtExit(f func()) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err == nil && f != nil {
 		x.atExit = append(x.atExit, f)
 	}
@@ -154,7 +154,7 @@ func (moduleCalls) AtExit(f func()) error {
 // AfterExit registers f to be called after the calling thread has ended and its joiners have been woken, on a thread
 // made for these calls, the last registered first. On a plain goroutine AfterExit returns ErrNotThread.
 func (moduleCalls) AfterExit(f func()) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err == nil && f != nil {
 		x.afterExit = append(x.afterExit, f)
 	}
@@ -164,7 +164,7 @@ func (moduleCalls) AfterExit(f func()) error {
 // OnSwitch has f called on the calling thread each time that it runs again after a wait or a yield; nil: no call from
 // now on. f must neither wait nor yield. On a plain goroutine OnSwitch returns ErrNotThread.
 func (moduleCalls) OnSwitch(f func()) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err == nil {
 		x.onSwitch = f
 	}
@@ -176,7 +176,7 @@ func (moduleCalls) OnSwitch(f func()) error {
 // nothing to destroy. If destructors set values again the thread calls drop again, destructorRounds times at most. On a
 // plain goroutine SetLocal returns ErrNotThread.
 func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err == nil {
 		x.locals = append(x.locals, local{key, value, drop, x.rounds})
 	}
@@ -186,7 +186,7 @@ func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 // Local returns what the calling thread keeps for the key; nil: nothing, or the caller is a plain goroutine.
 func (moduleCalls) Local(key *byte) any {
 	if c := lookup(); c != nil && c.cur != nil {
-		if x := c.cur.rarePart.Load(); x != nil {
+		if x := c.cur.extras.Load(); x != nil {
 			for i := range x.locals {
 				if x.locals[i].key == key {
 					return x.locals[i].value

@@ -33,8 +33,8 @@ import (
 //
 // Order of locks: x.mu, then that of the queue. No caller takes x.mu with a queue locked.
 
-// ErrCanceled is what Join returns for a thread that was cancelled.
-var ErrCanceled = errors.New("marcel: the thread was cancelled")
+// ErrCanceled is what Join returns for a thread that was canceled.
+var ErrCanceled = errors.New("marcel: the thread was canceled")
 
 // Cancel asks the thread to end at its next cancellation point, as by Exit. Its deferred calls, cleanup handlers,
 // callbacks and destructors run, and Join returns ErrCanceled.
@@ -49,22 +49,22 @@ var ErrCanceled = errors.New("marcel: the thread was cancelled")
 // Cancel does not wait for the end. Any thread or goroutine may call it, more than once. It returns ErrNoThread if the
 // thread has ended.
 func (h Thread) Cancel() error {
-	x := h.needRare()
+	x := h.makeExtras()
 	if x == nil {
 		return ErrNoThread
 	}
 	x.addRequest(cancelBit)
-	if c := lookup(); c != nil && c.cur == h.t {
+	if c := lookup(); c != nil && c.cur == h.thread {
 		return nil
 	}
-	h.t.awaitOperationEnd()
+	h.thread.awaitOperationEnd()
 	c := Visit()
 	x.mu.Lock()
-	hit := h.t.cancelWait(x)
+	hit := h.thread.cancelWait(x)
 	poke := x.onCancelCall
 	x.mu.Unlock()
 	if hit {
-		c.ready(h.t)
+		c.ready(h.thread)
 	}
 	c.Leave()
 	if poke != nil {
@@ -77,7 +77,7 @@ func (h Thread) Cancel() error {
 func (t *thread) awaitOperationEnd() {
 	v := t.vpHint()
 	tick := v.ticks()
-	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.vpHint() == v; n++ {
+	for n := 1; v.mode() == vpHeld && !t.parked() && v.ticks() == tick && t.vpHint() == v; n++ {
 		spinPause(n)
 	}
 }
@@ -86,7 +86,7 @@ func (t *thread) awaitOperationEnd() {
 //
 //go:norace
 func (t *thread) parked() bool {
-	if atomic.LoadUint32(&t.w.spins) != isParked {
+	if atomic.LoadUint32(&t.waiter.spins) != isParked {
 		return true
 	}
 	c := t.co
@@ -100,7 +100,9 @@ func (t *thread) parked() bool {
 // queueHint returns the queue, the lock and the kind of the fast wait that t is in: a racy hint.
 //
 //go:norace
-func (t *thread) queueHint() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
+func (t *thread) queueHint() (q *WaitQueue, mu *Spin, k Kind) {
+	return t.waiter.queue, t.waiter.mu, t.waiter.kind
+}
 
 // currentWaitHint returns the BoundedWait in which t waits: a racy hint.
 //
@@ -115,7 +117,7 @@ func (b *BoundedWait) kindHint() Kind { return b.kind }
 
 // cancelWait ends the wait of t, if that is a cancellation point. It returns true if the caller has to make t ready.
 // Under x.mu.
-func (t *thread) cancelWait(x *rare) bool {
+func (t *thread) cancelWait(x *extras) bool {
 	if x.uncancelable || x.waitCanceled {
 		return false
 	}
@@ -133,9 +135,9 @@ func (t *thread) cancelWait(x *rare) bool {
 		return false
 	}
 	mu.Lock()
-	there := t.w.q == q
+	there := t.waiter.queue == q
 	if there {
-		q.remove(&t.w)
+		q.remove(&t.waiter)
 	}
 	mu.Unlock()
 	if !there {
@@ -146,12 +148,12 @@ func (t *thread) cancelWait(x *rare) bool {
 }
 
 // due reports whether the thread, which begins a wait of kind k, is to end instead.
-func (x *rare) due(k Kind) bool {
+func (x *extras) due(k Kind) bool {
 	return x.requests.Load()&cancelBit != 0 && k.cancelEffect() != cancelIgnored && !x.uncancelable
 }
 
 // refuse ends a wait of kind k that has not begun, and the operation.
-func (c *co) refuse(x *rare, k Kind) {
+func (c *co) refuse(x *extras, k Kind) {
 	x.mu.Lock()
 	x.waitCanceled = true
 	x.mu.Unlock()
@@ -165,7 +167,7 @@ func (c *co) refuse(x *rare, k Kind) {
 // lets return, when the thread's own state is in order again.
 func (c *co) EndWait() {
 	if c != nil {
-		if x := c.cur.rarePart.Load(); x != nil && x.waitCanceled {
+		if x := c.cur.extras.Load(); x != nil && x.waitCanceled {
 			c.unwind(x)
 		}
 	}
@@ -178,7 +180,7 @@ func (moduleCalls) Interrupted() bool {
 	if c == nil {
 		return false
 	}
-	x := c.cur.rarePart.Load()
+	x := c.cur.extras.Load()
 	if x == nil || !x.waitCanceled {
 		return false
 	}
@@ -201,7 +203,7 @@ func (moduleCalls) Interrupted() bool {
 //
 // Either C5 comes after T1, or T2 after C1.
 func (moduleCalls) OnCancel(f func()) {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err != nil {
 		return
 	}
@@ -215,10 +217,10 @@ func (moduleCalls) OnCancel(f func()) {
 // EndWait is Co.EndWait for the calling thread.
 func (moduleCalls) EndWait() { lookup().EndWait() }
 
-// refused reports whether the calling thread, which is about to wait and has locked mu, was cancelled. Then refused
+// refused reports whether the calling thread, which is about to wait and has locked mu, was canceled. Then refused
 // unlocks mu and ends the operation.
-func (c *co) refused(x *rare, mu *Spin) bool {
-	k := c.cur.w.kind
+func (c *co) refused(x *extras, mu *Spin) bool {
+	k := c.cur.waiter.kind
 	if !x.due(k) {
 		return false
 	}
@@ -227,15 +229,15 @@ func (c *co) refused(x *rare, mu *Spin) bool {
 	return true
 }
 
-// unwind ends the calling thread, which was cancelled.
-func (c *co) unwind(x *rare) {
+// unwind ends the calling thread, which was canceled.
+func (c *co) unwind(x *extras) {
 	c.makeUncancelable(x)
 	x.err = ErrCanceled
 	runtime.Goexit()
 }
 
 // makeUncancelable makes the calling thread uncancelable for the rest of its life.
-func (c *co) makeUncancelable(x *rare) {
+func (c *co) makeUncancelable(x *extras) {
 	c.enter()
 	x.mu.Lock()
 	x.uncancelable, x.ending, x.waitCanceled = true, true, false
@@ -257,11 +259,11 @@ func Canceled() bool {
 	return x != nil
 }
 
-// canceled returns the caller and its rare part if the caller was cancelled and has cancellation enabled; otherwise
+// canceled returns the caller and its extras if the caller was canceled and has cancellation enabled; otherwise
 // nil.
-func canceled() (*co, *rare) {
+func canceled() (*co, *extras) {
 	if c := lookup(); c != nil && !c.base {
-		if x := c.cur.rarePart.Load(); x != nil && x.requests.Load()&cancelBit != 0 && !x.uncancelable {
+		if x := c.cur.extras.Load(); x != nil && x.requests.Load()&cancelBit != 0 && !x.uncancelable {
 			return c, x
 		}
 	}
@@ -269,10 +271,10 @@ func canceled() (*co, *rare) {
 }
 
 // SetCancelState enables or disables cancellation of the calling thread, and reports whether it was enabled. The calls
-// at the end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine
+// at the end of a thread (cleanup handlers, callbacks, destructors) are never canceled. On a plain goroutine
 // SetCancelState does nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err != nil {
 		return false
 	}

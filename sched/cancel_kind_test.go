@@ -30,7 +30,7 @@ func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
 			for !firstIsParked(&q, &mu) {
 				Yield()
 			}
-			h.t.w.kind = it.old
+			h.thread.waiter.kind = it.old
 			if err := h.Cancel(); err != nil {
 				t.Error(err)
 			}

@@ -34,7 +34,7 @@ const randomSteals = true
 const checked = true
 
 // lockOrder is the table: what is further down is locked later.
-var lockOrder = [...]int{rankRare: 1, rankBubbles: 2, rankQueue: 3, rankThread: 4, rankBounded: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
+var lockOrder = [...]int{rankExtras: 1, rankBubbles: 2, rankQueue: 3, rankThread: 4, rankBounded: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
 
 // nests: two of that rank may be held at once.
 func (lr lockRank) nests() bool { return lr == rankQueue || lr == rankThread }

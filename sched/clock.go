@@ -17,7 +17,7 @@ import (
 // When nothing moves the clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws
 // its states. The clock's thread alone uses the fields that are not atomic.
 type clock struct {
-	s          *Scheduler
+	sched      *Scheduler
 	word       atomic.Uint32 // futex: what the clock was woken for
 	asleep     bool          // wantsClock is in Scheduler.wants
 	wakeAt     atomic.Int64  // ns: the clock sleeps until then; 0: it is awake. See hurry
@@ -98,24 +98,24 @@ func (ck *clock) main() {
 		runtime.LockOSThread() // it exits locked, so the OS thread ends with its timer slack and policy
 	}
 	defer func() {
-		if !ck.s.stopping.Load() {
+		if !ck.sched.stopping.Load() {
 			go ck.main() // a Timer hook has ended the goroutine
 			return
 		}
-		ck.s.closeTimers()
-		ck.s.lwps.done.Done()
+		ck.sched.closeTimers()
+		ck.sched.lwps.done.Done()
 	}()
 	if isDirect {
-		exactTimers()                          // else the kernel may wake it 50 us late
-		ck.s.setPolicy(0, schedOther, sliceVP) // a short slice: it has little to do, but at once
+		exactTimers()                              // else the kernel may wake it 50 us late
+		ck.sched.setPolicy(0, schedOther, sliceVP) // a short slice: it has little to do, but at once
 	}
-	period := int64(ck.s.cfg.Period)
+	period := int64(ck.sched.cfg.Period)
 	still := 0
 	ticked := nanotime()
-	ck.trimAt = ticked + int64(ck.s.cfg.SpareTime)
-	for !ck.s.stopping.Load() {
+	ck.trimAt = ticked + int64(ck.sched.cfg.SpareTime)
+	for !ck.sched.stopping.Load() {
 		now := nanotime()
-		next := ck.s.fireTimers(now)
+		next := ck.sched.fireTimers(now)
 		if now-ticked >= period*3/4 {
 			ticked = now
 			if still++; ck.tick(now) {
@@ -135,7 +135,7 @@ func (ck *clock) main() {
 			limit = min(limit, now+ck.lookGap)
 		}
 		ck.wakeAt.Store(min(limit, next))
-		if wait := min(limit, ck.s.nextTimer()) - nanotime(); wait > 0 && ck.word.Load() == 0 {
+		if wait := min(limit, ck.sched.nextTimer()) - nanotime(); wait > 0 && ck.word.Load() == 0 {
 			futexWaitFor(&ck.word, &ck.sleepState, wait)
 		}
 		ck.wakeAt.Store(0)
@@ -147,7 +147,7 @@ func (ck *clock) main() {
 		}
 		if ck.asleep {
 			ck.asleep = false
-			ck.s.wants.Add(-wantsClock)
+			ck.sched.wants.Add(-wantsClock)
 		}
 	}
 }
@@ -156,11 +156,11 @@ func (ck *clock) main() {
 // thread ready does so first, then reads Scheduler.wants: one of the two sees the other.
 func (ck *clock) fallAsleep(now int64) (limit int64) {
 	ck.asleep = true
-	ck.s.wants.Add(wantsClock)
+	ck.sched.wants.Add(wantsClock)
 	limit = maxAt
-	for _, v := range ck.s.vps {
+	for _, v := range ck.sched.vps {
 		ck.surplus = ck.surplus || v.idle.surplus() || v.surplusRunners()
-		if v.mode() != free || v.numBlocking.Load() > 0 {
+		if v.mode() != vpFree || v.numBlocking.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -168,7 +168,7 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 		}
 	}
 	if ck.surplus {
-		limit = min(limit, max(ck.trimAt, now+int64(ck.s.cfg.Period)))
+		limit = min(limit, max(ck.trimAt, now+int64(ck.sched.cfg.Period)))
 	}
 	return limit
 }
@@ -176,7 +176,7 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 // tick is the work of a period: it fires the Timer hooks and inspects each VP. It reports whether anything moves, so
 // that the clock stays awake.
 func (ck *clock) tick(now int64) (moves bool) {
-	s := ck.s
+	s := ck.sched
 	count(&ck.ticks, 1)
 	verdict := hooks.Quiet
 	trust, cycles := int64(maxAt), asm.Cycles()
@@ -187,7 +187,7 @@ func (ck *clock) tick(now int64) (moves bool) {
 		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
-		if m == free && !off {
+		if m == vpFree && !off {
 			ck.offer(v)
 			v.wakeIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
 			if v.numBlocking.Load() > 0 {
@@ -195,9 +195,9 @@ func (ck *clock) tick(now int64) (moves bool) {
 			}
 			continue
 		}
-		polling = polling || m == held
+		polling = polling || m == vpHeld
 		polls, ns := false, int64(0)
-		if m == user {
+		if m == vpUser {
 			polls, ns = v.polling.trust(cycles, int64(s.cfg.Period))
 		}
 		if polls {
@@ -212,7 +212,7 @@ func (ck *clock) tick(now int64) (moves bool) {
 		if off {
 			v.clear()
 		}
-		if m != free && ck.inspect(v, now) {
+		if m != vpFree && ck.inspect(v, now) {
 			moves = true
 		}
 	}
@@ -232,14 +232,14 @@ func (ck *clock) tick(now int64) (moves bool) {
 // look inspects all VPs between two ticks.
 func (ck *clock) look(now int64) {
 	ck.lookGap *= 2
-	if ck.lookGap > int64(ck.s.cfg.Period)/2 {
+	if ck.lookGap > int64(ck.sched.cfg.Period)/2 {
 		ck.lookGap = 0
 	}
-	for _, v := range ck.s.vps {
+	for _, v := range ck.sched.vps {
 		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
-		if v.mode() != free {
+		if v.mode() != vpFree {
 			ck.inspect(v, now)
 		}
 	}
@@ -253,10 +253,10 @@ const (
 // trim ends spare LWPs and idle runners that were not needed since the last call. If the program has set GOMAXPROCS
 // meanwhile it raises that by what the LWPs hold.
 func (ck *clock) trim(now int64) {
-	ck.trimAt = now + int64(ck.s.cfg.SpareTime)
+	ck.trimAt = now + int64(ck.sched.cfg.SpareTime)
 	go machine.HeedProcs() // it may stop the world
 	ck.surplus = false
-	for _, v := range ck.s.vps {
+	for _, v := range ck.sched.vps {
 		if v.idle.trim() {
 			ck.surplus = true
 		}
@@ -273,7 +273,7 @@ func (ck *clock) offer(v *vp) {
 	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
 		undo := v.counts.sleeping.mark(asm.Cycles())
-		if v.mode() != free {
+		if v.mode() != vpFree {
 			undo()
 			v.wakeUp()
 		}
@@ -283,7 +283,7 @@ func (ck *clock) offer(v *vp) {
 // lookAlone looks at the threads of v that are in Blocking. If one waits in Go its OS thread
 // becomes a spare.
 func (ck *clock) lookAlone(v *vp) {
-	for _, l := range ck.s.lwps.list() {
+	for _, l := range ck.sched.lwps.list() {
 		if l.blockingCo.Load() != nil && l.vpHint() == v {
 			l.takeBackAlone()
 		}
@@ -318,7 +318,7 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 		if v.pursuit.target.Load() == x {
 			break // the stopper follows it
 		}
-		if w.stoppedLooks++; ck.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
+		if w.stoppedLooks++; ck.sched.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true
 		}
 		ck.lookGap = shortGap
@@ -326,19 +326,19 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	if !work || moves {
 		return moves
 	}
-	if ck.s.wants.Load() >= wantsVP {
-		ck.s.Kick(-1)
+	if ck.sched.wants.Load() >= wantsVP {
+		ck.sched.Kick(-1)
 	}
-	over := now-w.since >= int64(ck.s.cfg.Slice) || v.outranked()
+	over := now-w.since >= int64(ck.sched.cfg.Slice) || v.outranked()
 	switch {
 	case !isDirect:
 		if over {
 			v.detach()
 		}
-	case status == direct.Syscall && now-w.since >= int64(ck.s.cfg.Period) || status == direct.Waiting && over:
+	case status == direct.Syscall && now-w.since >= int64(ck.sched.cfg.Period) || status == direct.Waiting && over:
 		v.wakeSpare(toSeize, true)
-	case status == direct.Running && over && ck.s.preempts && v.pursuit.target.Load() == nil:
-		ck.s.stopper.pursue(v, x, now)
+	case status == direct.Running && over && ck.sched.preempts && v.pursuit.target.Load() == nil:
+		ck.sched.stopper.pursue(v, x, now)
 	}
 	return true
 }

@@ -32,12 +32,12 @@ type co struct {
 	inBlocking    bool           // its thread is in Blocking, without its VP
 	ending        bool           // the goroutine is to end
 	parkedByMaker bool           // the base that made it has parked its goroutine before that began
-	beginsOutside bool           // it begins as a goroutine, with cur: see learn.go
+	beginsOutside bool           // it begins as a goroutine, with cur: see habit.go
 	cpuBound      bool           // its thread was preempted when it ran last
 	refusal       direct.Refusal // why its last switch did not take place; Done if it did
 	beganTick     uint32         // the tick of its VP when cur began
 
-	guess    *habit  // the habit for which its thread was begun as a goroutine; nil: none, or the thread has called the scheduler since
+	habit    *habit  // the habit for which its thread was begun as a goroutine; nil: none, or the thread has called the scheduler since
 	gAddress uintptr // its goroutine as asm.G has it, for lookup; 0: it has not begun
 
 	prevRegistered, nextRegistered *co // in the registry
@@ -201,8 +201,8 @@ func (c *co) leaveBlocking() {
 // VP.
 func (c *co) rejoin() {
 	t := c.cur
-	if h := c.guess; h != nil {
-		c.scoreGuess(h)
+	if h := c.habit; h != nil {
+		c.scoreHabit(h)
 	}
 	if c.inBlocking {
 		c.leaveBlocking()
@@ -329,7 +329,7 @@ func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	return false
 }
 
-// noteRun is the rare part of a switch to t on l: it samples how long t has waited since it was woken, and records the
+// noteRun is the slow path of a switch to t on l: it samples how long t has waited since it was woken, and records the
 // switch in a trace. Holder only.
 func (v *vp) noteRun(t *thread, l *lwp) {
 	if t.wokenAt != 0 {
@@ -365,20 +365,20 @@ func (l *lwp) finish() {
 func (c *co) resumed() {
 	v, t := c.l.vp, c.cur
 	storeRel(&c.inside, c.inUser)
-	if !v.sched.hooks.Silent(hooks.Switch) || t.rarePart.Load() != nil {
+	if !v.sched.hooks.Silent(hooks.Switch) || t.extras.Load() != nil {
 		c.resumedSlow()
 	}
-	t.w.kind = InOther // after resumedSlow, which reads the kind of the wait
+	t.waiter.kind = InOther // after resumedSlow, which reads the kind of the wait
 }
 
-// resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part
+// resumedSlow is the slow path of resumed: it fires the Switch hooks, and makes the calls that the thread's extras
 // asks for.
 func (c *co) resumedSlow() {
 	v := c.vpHint()
 	if !v.sched.hooks.Silent(hooks.Switch) {
 		v.fire(hooks.Switch)
 	}
-	if x := c.cur.rarePart.Load(); x != nil {
+	if x := c.cur.extras.Load(); x != nil {
 		c.runSwitchCallbacks(x)
 	}
 }

@@ -135,7 +135,7 @@ func (v *vp) clear() {
 		v.sortNow()
 		v.word.giveBack(old) // a post may have taken us for a holder: look again
 	}
-	if v.mode() != free {
+	if v.mode() != vpFree {
 		v.sched.wakeClock()
 	}
 }

@@ -26,13 +26,13 @@ func (s *Scheduler) Dump(w io.Writer) {
 		}
 		for what, t := range map[string]*thread{"first": l.seed, "handed on": l.displaced} {
 			if t != nil {
-				fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
+				fmt.Fprintf(w, ", %s: thread %d", what, t.id)
 			}
 		}
 		for what, c := range map[string]*co{"alone": l.blockingCo.Load(), "passed the VP": l.recipient, "preempted": l.preempted} {
 			if c != nil {
 				if t := c.cur; t != nil {
-					fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
+					fmt.Fprintf(w, ", %s: thread %d", what, t.id)
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func (s *Scheduler) Dump(w io.Writer) {
 			if l := c.l; l != nil && l.id != 0 && c.id != lostID {
 				on = fmt.Sprintf("LWP %d", l.id)
 			}
-			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, spins %d\n", t.gen, vp.id, on, c.standing(), t.w.q != nil, t.w.spins)
+			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, spins %d\n", t.id, vp.id, on, c.standing(), t.waiter.queue != nil, t.waiter.spins)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (c *co) standing() string {
 	}
 	if j := c.joiner; j != nil {
 		if t := j.cur; t != nil {
-			what += fmt.Sprintf(", thread %d waits for its end", t.gen)
+			what += fmt.Sprintf(", thread %d waits for its end", t.id)
 		}
 	}
 	return what

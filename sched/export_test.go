@@ -26,14 +26,14 @@ func SmallRings() (restore func()) {
 func (pt Planted) Seed(vp, r int) Thread {
 	x := ofRank(rank(r) % ranks)
 	x.vp = pt.vps[vp]
-	x.rarePart.Store(&rare{id: x.gen})
-	return Thread{x, x.gen}
+	x.extras.Store(&extras{id: x.id})
+	return Thread{x, x.id}
 }
 
 // Ready and Yield queue a thread.
-func (pt Planted) Ready(h Thread)         { h.t.vp.add(h.t) }
-func (pt Planted) Yield(h Thread)         { h.t.vp.requeue(h.t) }
-func (pt Planted) IsPlaced(h Thread) bool { return h.t.node() != nil }
+func (pt Planted) Ready(h Thread)         { h.thread.vp.add(h.thread) }
+func (pt Planted) Yield(h Thread)         { h.thread.vp.requeue(h.thread) }
+func (pt Planted) IsPlaced(h Thread) bool { return h.thread.node() != nil }
 func (pt Planted) Plan(now int64)         { pt.plan(now) }
 
 // Ask asks the planners for VP vp, and tells whether what they say they have moved is there.
@@ -51,13 +51,13 @@ func (pt Planted) Pop(vp int) (h Thread, ok, belongs bool) {
 	if x == nil {
 		return Thread{}, false, true
 	}
-	return Thread{x, x.rarePart.Load().id}, true, x.belongs(v)
+	return Thread{x, x.extras.Load().id}, true, x.belongs(v)
 }
 
 // End ends a thread that Pop has taken.
 func (pt Planted) End(h Thread) {
-	h.t.gen = lastID.Add(1)
-	pt.base.leaveBubble(h.t.rarePart.Load())
+	h.thread.id = lastID.Add(1)
+	pt.base.leaveBubble(h.thread.extras.Load())
 }
 
 // Queued counts the threads in all queues; all are those that may be on holds.
@@ -73,13 +73,13 @@ func (pt Planted) Queued(all []Thread) (n int) {
 	seen := map[*queueNode]bool{}
 	pt.root.walk(func(q *queueNode) {
 		seen[q] = true
-		n += q.q.total()
+		n += q.queue.total()
 	})
 	for _, h := range all {
-		for _, q := range []*queueNode{h.t.node(), h.t.rarePart.Load().queuedOn.Load()} {
+		for _, q := range []*queueNode{h.thread.node(), h.thread.extras.Load().queuedOn.Load()} {
 			if q != nil && !seen[q] {
 				seen[q] = true
-				n += q.q.total()
+				n += q.queue.total()
 			}
 		}
 	}

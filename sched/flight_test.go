@@ -20,7 +20,7 @@ import (
 // that changes. One that changes it finds it in no node, and leaves it to put.
 func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 	in := func(n *queueNode) (all int) {
-		n.walk(func(x *queueNode) { all += x.q.total() })
+		n.walk(func(x *queueNode) { all += x.queue.total() })
 		return all
 	}
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 			if in(g.s.root) != 0 || x.vpHint().inbox.Load() != x {
 				t.Errorf("%s: not there", c.name)
 			}
-		} else if n.q.total() != 1 || in(g.s.root) != 1 || x.rarePart.Load().queuedOn.Load() != n {
+		} else if n.queue.total() != 1 || in(g.s.root) != 1 || x.extras.Load().queuedOn.Load() != n {
 			t.Errorf("%s: not there, or elsewhere as well", c.name)
 		}
 	}
@@ -62,7 +62,7 @@ func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 		x.set.Store(&only)
 		old.mu.Unlock()
 		done.Wait()
-		if g.s.root.q.total() != 1 || old.q.total() != 0 {
+		if g.s.root.queue.total() != 1 || old.queue.total() != 0 {
 			t.Fatal("a thread waits where none of its VPs looks")
 		}
 	}
@@ -206,8 +206,8 @@ var dueModel = porcupine.Model{
 	},
 }
 
-// TestDueFunctionsAreLinearizable: alarms that are over at once are started, stopped and started again by two threads and two
-// goroutines, while their functions begin.
+// TestDueFunctionsAreLinearizable: alarms that are over at once are started, stopped and started again by two threads
+// and two goroutines, while their functions begin.
 func TestDueFunctionsAreLinearizable(t *testing.T) {
 	s, err := New(Config{VPs: 2})
 	if err != nil {

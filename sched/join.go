@@ -17,14 +17,14 @@ const joinLook = 16
 // withdraw takes h's thread, if it is not begun and may run here at once, out of the queue of the VP that c holds.
 // It returns false if the thread is not there, or not near the ends of the queue.
 func (c *co) withdraw(h Thread) bool {
-	t, v := h.t, c.l.vp
+	t, v := h.thread, c.l.vp
 	if t.isBegun() || t.class.load() != 0 || v.q.nonDefault&^lifoBit != 0 || c.stays {
 		return false
 	}
-	if x := t.rarePart.Load(); x != nil && (x.pinned || x.detached.Load()) {
+	if x := t.extras.Load(); x != nil && (x.pinned || x.detached.Load()) {
 		return false
 	}
-	if x := c.cur.rarePart.Load(); x != nil && x.due(InJoin) {
+	if x := c.cur.extras.Load(); x != nil && x.due(InJoin) {
 		return false
 	}
 	if v.inbox.Load() != nil {
@@ -33,7 +33,7 @@ func (c *co) withdraw(h Thread) bool {
 	if v.q.threadRing.len() > 1 && v.q.threadRing.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
 		return false
 	}
-	return t.co == nil && t.gen == h.gen && t.mayRun(v) || v.putBack(t)
+	return t.co == nil && t.id == h.id && t.mayRun(v) || v.putBack(t)
 }
 
 // isBegun is a racy hint.
@@ -49,7 +49,7 @@ func (v *vp) putBack(t *thread) bool {
 
 // joinNow runs t, withdrawn from the queue, and returns when it has ended. It ends the operation.
 func (c *co) joinNow(t *thread) {
-	c.cur.w.kind = InJoin
+	c.cur.waiter.kind = InJoin
 	c.l.joiner = c
 	c.switchTo(t, opNone)
 	c.resumed()
@@ -65,7 +65,7 @@ func (c *co) settleJoiner() {
 
 // settle puts the thread of c among the joiners of t, which has not ended.
 func (c *co) settle(t *thread) {
-	w := &c.cur.w
+	w := &c.cur.waiter
 	storeRel(&t.asked, 1)
 	t.mu.Lock()
 	w.mu = &t.mu
@@ -98,7 +98,7 @@ func (h Thread) recall() bool {
 		c.Leave()
 		return false
 	}
-	v, t := c.l.vp, h.t
+	v, t := c.l.vp, h.thread
 	t.body = nil
 	if !t.endGeneration(c) {
 		v.recycle(t)
@@ -115,19 +115,19 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 	if h.Ended() {
 		return false
 	}
-	_ = &w.t // nil panics here, while nothing is held
+	_ = &w.thread // nil panics here, while nothing is held
 	c := Visit()
-	alive := h.t.lockAlive(h.gen) // it returns with t.mu held
+	alive := h.thread.lockAlive(h.id) // it returns with t.mu held
 	if alive {
-		h.t.joiners.push(w)
+		h.thread.joiners.push(w)
 	}
-	h.t.mu.Unlock()
+	h.thread.mu.Unlock()
 	c.Leave()
 	return alive
 }
 
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may serve another thread by now.
 func (moduleCalls) UnwatchEnd(h Thread, w *Waiter) {
-	_, _ = &h.t.mu, &w.t // nil panics here
-	visitUnder(&h.t.mu, func() { h.t.joiners.remove(w) })
+	_, _ = &h.thread.mu, &w.thread // nil panics here
+	visitUnder(&h.thread.mu, func() { h.thread.joiners.remove(w) })
 }

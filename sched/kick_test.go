@@ -19,9 +19,9 @@ func awaited(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// TestKickWhileLoaned: a spare that was woken by a kick, and finds its VP borrowed,
+// TestKickWhileBorrowed: a spare that was woken by a kick, and finds its VP borrowed,
 // must not take the kick along when it goes back to sleep.
-func TestKickWhileLoaned(t *testing.T) {
+func TestKickWhileBorrowed(t *testing.T) {
 	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond})
 	var fired atomic.Int64
 	h, err := s.Hooks().Register(hooks.Idle, 0, "counter", func(int) hooks.Verdict { fired.Add(1); return hooks.Quiet })
@@ -33,7 +33,7 @@ func TestKickWhileLoaned(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if v.mode() != free || v.idle.waking() {
+			if v.mode() != vpFree || v.idle.waking() {
 				return false
 			}
 			old, ok = v.borrow()
@@ -105,7 +105,7 @@ func TestWokenOnTheWayToTheSleeper(t *testing.T) {
 	h, err := s.Hooks().Register(hooks.Idle, 0, "order", func(int) hooks.Verdict {
 		if armed.Load() {
 			before.Store(sleeper.tried.Load())
-			s.lwps.slots()[v.word.holder()-1].Load().wake.Store(toClaim) // as a post would that is just too late
+			s.lwps.entries()[v.word.holder()-1].Load().wake.Store(toClaim) // as a post would that is just too late
 			armed.Store(false)
 		}
 		return hooks.Quiet

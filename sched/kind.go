@@ -80,7 +80,7 @@ func (k Kind) cancelEffect() cancelEffect {
 //	c.As(sched.InSemaphore).Wait(&s.q, &s.mu)
 func (c *co) As(k Kind) *Co {
 	if c != nil {
-		c.cur.w.kind = k
+		c.cur.waiter.kind = k
 	}
 	return c
 }

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// TestDescriptorLayout: what a wake touches of a thread is one cache line, what a VP touches is another, and a co is two.
+// TestDescriptorLayout: what a wake touches of a thread is one cache line, what a VP touches is another, and a co is
+// two.
 func TestDescriptorLayout(t *testing.T) {
 	const line, most = 64, 192
 	var d thread
@@ -24,7 +25,7 @@ func TestDescriptorLayout(t *testing.T) {
 	if n := unsafe.Offsetof(d.co); n != most-line {
 		t.Errorf("what a VP looks at begins at byte %d of a descriptor; at %d it fills the last line", n, most-line)
 	}
-	if n := unsafe.Offsetof(d.w) + unsafe.Offsetof(d.w.mu); n > line {
+	if n := unsafe.Offsetof(d.waiter) + unsafe.Offsetof(d.waiter.mu); n > line {
 		t.Errorf("a waker touches the first %d bytes of a descriptor, which are more than one line", n)
 	}
 }

@@ -57,10 +57,10 @@ var ErrNoItem = errors.New("marcel: the scheduler has no VPs there")
 // runs, the change counts from its next scheduling point on. Place does not block. It fails with ErrNoItem, and with
 // ErrNoThread for the zero Thread and one that has ended.
 func (h Thread) Place(it *topo.Item) error {
-	if h.t == nil || h.needRare() == nil {
+	if h.thread == nil || h.makeExtras() == nil {
 		return ErrNoThread
 	}
-	s := h.t.home()
+	s := h.thread.home()
 	n := s.nodes[it]
 	if it != nil && n == nil {
 		return ErrNoItem
@@ -70,13 +70,13 @@ func (h Thread) Place(it *topo.Item) error {
 
 // reassign has change say in which queue the thread waits when it is ready, and moves it there.
 func (h Thread) reassign(change func(t *thread)) error {
-	t := h.t
+	t := h.thread
 	if t == nil {
 		return ErrNoThread
 	}
 	c := Visit()
 	defer c.Leave()
-	alive := t.lockAlive(h.gen)
+	alive := t.lockAlive(h.id)
 	if alive {
 		change(t)
 	}
@@ -102,10 +102,10 @@ func (h Thread) WakeOn(it *topo.Item) error { return h.Place(it) }
 // Item returns the item of the topology on whose run queue the thread waits when it is ready; nil if that is its VP's
 // own, or it has ended.
 func (h Thread) Item() *topo.Item {
-	if h.rare() == nil || h.Ended() {
+	if h.extras() == nil || h.Ended() {
 		return nil
 	}
-	if n := h.t.node(); n != nil {
+	if n := h.thread.node(); n != nil {
 		return n.item
 	}
 	return nil

@@ -38,7 +38,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 		if c == nil {
 			return waitOutside(q, mu, lim.First, lim.Note), nil
 		}
-		c.cur.w.note = lim.Note
+		c.cur.waiter.note = lim.Note
 		if lim.First {
 			return c.waitFirst(q, mu), nil
 		}
@@ -116,7 +116,7 @@ func (c *co) boundedWait(lim Limit) (b *BoundedWait) {
 		b = newBoundedWait(t, 1)
 	}
 	if t != nil {
-		b.kind, t.w.kind = t.w.kind, InOther
+		b.kind, t.waiter.kind = t.waiter.kind, InOther
 	}
 	return b
 }

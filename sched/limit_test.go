@@ -89,7 +89,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 			{"done before", sched.Limit{Context: done}, errStop},
 			{"done before, and a time limit", sched.Limit{Context: done, Timeout: time.Hour}, errStop},
 			{"deadline", sched.Limit{Context: soon}, context.DeadlineExceeded},
-			{"cancelled", sched.Limit{Context: later, First: true}, errStop},
+			{"canceled", sched.Limit{Context: later, First: true}, errStop},
 			{"time limit", sched.Limit{Timeout: time.Millisecond}, context.DeadlineExceeded},
 			{"time limit before the context", sched.Limit{Context: never, Timeout: time.Millisecond}, context.DeadlineExceeded},
 			{"no time", sched.Limit{Context: never, Timeout: -1}, context.DeadlineExceeded},

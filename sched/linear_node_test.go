@@ -70,7 +70,8 @@ func (g *grove) oldest(s *treeState, node, vp int, r rank) int {
 
 // model is of a tree of nodes. Putting a thread and taking one from a node are exact, but that one that does
 // not insist may get nothing while another one is at the node. To move a thread takes three steps: it is said where
-// it belongs; it leaves the node where it is found, if it is in one; it is put where it belongs. In between it is not found.
+// it belongs; it leaves the node where it is found, if it is in one; it is put where it belongs. In between it is not
+// found.
 //
 // A VP that looks for its next thread looks at one node after the other, so it may find nothing though
 // there was something at any moment: see grove.misses for what it may not miss. What it takes is the
@@ -185,8 +186,8 @@ func (g *grove) lay(id int, begin, end int64) (node int, lay bool) {
 	return g.reaching(node, id), in > 0
 }
 
-// TestNodesAreLinearizable: two that put threads on nodes, three VPs that take them and put some of them back, one that moves
-// them from node to node.
+// TestNodesAreLinearizable: two that put threads on nodes, three VPs that take them and put some of them back, one that
+// moves them from node to node.
 func TestNodesAreLinearizable(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2
@@ -252,7 +253,7 @@ func nodeRound(t *testing.T, round int) {
 		}
 		op := queueOp{thread: g.id(x), node: r.IntN(treeNodes)}
 		begin := g.now.Add(1)
-		if err := (Thread{x, x.gen}).reassign(func(t *thread) { t.assign(g.nodes[op.node]) }); err != nil {
+		if err := (Thread{x, x.id}).reassign(func(t *thread) { t.assign(g.nodes[op.node]) }); err != nil {
 			t.Error(err)
 		}
 		end := g.now.Add(1)
@@ -279,9 +280,9 @@ func nodeRound(t *testing.T, round int) {
 		}
 	}
 	for _, n := range g.nodes {
-		in += n.q.total()
-		if int(n.count.Load()) != n.q.total() || n.ready.Load() != n.q.present() {
-			t.Fatalf("a node has %d threads, says %d", n.q.total(), n.count.Load())
+		in += n.queue.total()
+		if int(n.count.Load()) != n.queue.total() || n.ready.Load() != n.queue.present() {
+			t.Fatalf("a node has %d threads, says %d", n.queue.total(), n.count.Load())
 		}
 	}
 	if in != left || int(g.s.placed.Load()) != in {

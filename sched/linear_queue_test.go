@@ -325,7 +325,7 @@ func vpRound(t *testing.T, round int, lifo bool) {
 		}
 		begin, all := p.now.Add(1), ""
 		for _, h := range o.seeds(nil) {
-			all = with(all, p.id(h.t))
+			all = with(all, p.id(h.thread))
 		}
 		end := p.now.Add(1)
 		p.add(id, queueOp{name: "collect"}, nil, begin, end)

@@ -51,7 +51,7 @@ type past struct {
 func (ps *past) thread(s *Scheduler, r rank, vps VPSet) (id int, t *thread) {
 	t = ofRank(r)
 	t.vp = s.vps[0]
-	t.rarePart.Store(&rare{id: t.gen})
+	t.extras.Store(&extras{id: t.id})
 	if !vps.Empty() {
 		t.set.Store(&vps)
 	}

@@ -84,11 +84,11 @@ func (s *Scheduler) Threads() []ThreadInfo {
 		seeds = n.seeds(seeds)
 	}
 	for _, h := range seeds {
-		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.t.vpHint().id})
+		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.thread.vpHint().id})
 	}
 	all = s.markBarred(all)
-	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.gen, b.Thread.gen) })
-	all = slices.CompactFunc(all, func(a, b ThreadInfo) bool { return a.Thread.gen == b.Thread.gen }) // moved meanwhile
+	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.id, b.Thread.id) })
+	all = slices.CompactFunc(all, func(a, b ThreadInfo) bool { return a.Thread.id == b.Thread.id }) // moved meanwhile
 	for i := range all {
 		all[i].ID, all[i].Name = all[i].Thread.ID(), all[i].Thread.Name()
 	}
@@ -99,7 +99,7 @@ func (s *Scheduler) Threads() []ThreadInfo {
 // begun: these are in no queue.
 func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 	for _, h := range s.barred.threads() {
-		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.t.vpHint().id}
+		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.thread.vpHint().id}
 		if at := slices.IndexFunc(all, func(o ThreadInfo) bool { return o.Thread == h }); at < 0 {
 			all = append(all, i)
 		} else if all[at].State == StateReady {
@@ -118,7 +118,7 @@ func (bd *barred) threads() []Thread {
 		fits := len(bd.waiting) <= cap(all)
 		if fits {
 			for _, t := range bd.waiting {
-				all = append(all, Thread{t, t.gen})
+				all = append(all, Thread{t, t.id})
 			}
 		}
 		room = len(bd.waiting) + 16
@@ -140,17 +140,17 @@ func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 		return all
 	}
 	raceSawBirth()
-	i := ThreadInfo{Thread: Thread{t, t.gen}, VP: t.vp.id}
-	if t.vp.sched != s || i.Thread.gen == 0 { // it is just ending
+	i := ThreadInfo{Thread: Thread{t, t.id}, VP: t.vp.id}
+	if t.vp.sched != s || i.Thread.id == 0 { // it is just ending
 		return all
 	}
 	if i.State, i.In = t.state(c); i.State == StateBlocked {
 		i.On = t.queueAddress(i.In)
 	}
 	if n, o := c.notes.Load(), s.observer.Load(); n != nil && o != nil {
-		i.Work = (*o).Work(n, i.Thread.gen)
+		i.Work = (*o).Work(n, i.Thread.id)
 	}
-	if c.cur != t || i.Thread.gen != t.gen {
+	if c.cur != t || i.Thread.id != t.id {
 		return all // it has ended
 	}
 	return append(all, i)
@@ -166,17 +166,17 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 		}
 		return StateRunning, 0
 	}
-	if x := t.rarePart.Load(); x != nil && x.suspendWaiter.q != nil {
+	if x := t.extras.Load(); x != nil && x.suspendWaiter.queue != nil {
 		return StateSuspended, 0
 	}
 	b := t.currentWaitHint()
-	if t.w.kind == InJoin && atomic.LoadUint32(&c.resumeAs) == ordinary {
+	if t.waiter.kind == InJoin && atomic.LoadUint32(&c.resumeAs) == ordinary {
 		return StateBlocked, InJoin
 	}
-	if t.w.q == nil && (b == nil || b.Claimed()) {
+	if t.waiter.queue == nil && (b == nil || b.Claimed()) {
 		return StateReady, 0
 	}
-	return StateBlocked, t.w.kind
+	return StateBlocked, t.waiter.kind
 }
 
 // queueAddress returns the address of the wait queue in which t stands; 0 if t stands in none, in several, or in one of
@@ -184,9 +184,9 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 //
 //go:norace
 func (t *thread) queueAddress(k Kind) uintptr {
-	q := t.w.q
+	q := t.waiter.queue
 	if b := t.currentWaitHint(); b != nil {
-		q = b.first.q
+		q = b.first.queue
 	}
 	switch k {
 	case InSleep, InSelect, InFutex:
@@ -233,9 +233,9 @@ func (n *queueNode) seeds(all []Thread) []Thread {
 		all = slices.Grow(all, int(n.count.Load())+16)
 		c := Visit()
 		n.mu.Lock()
-		fits := n.q.total() <= cap(all)-len(all)
+		fits := n.queue.total() <= cap(all)-len(all)
 		if fits {
-			all = n.q.seeds(all)
+			all = n.queue.seeds(all)
 		}
 		n.mu.Unlock()
 		c.Leave()
@@ -254,7 +254,7 @@ func (q *queue) seeds(all []Thread) []Thread {
 		o := q.of(r)
 		for i := o.head; i != o.tail; i++ {
 			if t := *o.at(i); t.co == nil {
-				all = append(all, Thread{t, t.gen})
+				all = append(all, Thread{t, t.id})
 			}
 		}
 	}

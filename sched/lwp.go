@@ -93,9 +93,9 @@ func (l *lwp) main() {
 	l.live(l.vp.claim(l, l.base), 0) // even without work: only a holder marks its VP asleep, for Kick to find
 }
 
-// leaveFirstThread has main, the code of the calling goroutine, run on another OS thread if this one is the first of the
-// process: that is not for us and cannot end. It returns true then, and the caller, which has called Hold, returns. main
-// calls Done of lwps.done when it ends.
+// leaveFirstThread has main, the code of the calling goroutine, run on another OS thread if this one is the first of
+// the process: that is not for us and cannot end. It returns true then, and the caller, which has called Hold, returns.
+// main calls Done of lwps.done when it ends.
 func (s *Scheduler) leaveFirstThread(main func()) bool {
 	if !machine.OnFirstThread() {
 		return false
@@ -274,7 +274,7 @@ func (l *lwp) serve() {
 			continue
 		}
 		switch idle := now - since; {
-		case len(v.neighbours) == 0:
+		case len(v.vpsByDistance) == 0:
 		case (idle > s.stealAfter || brief || randomSteals) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue

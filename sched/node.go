@@ -20,7 +20,7 @@ type queueNode struct {
 
 	_     [128]byte
 	mu    Spin
-	q     queue         // under mu
+	queue queue         // under mu
 	ready atomic.Uint32 // the ranks of the threads in q, as bits: written under mu, read by VPs without it
 	count atomic.Int32  // the number of threads in q: written under mu, read without it
 	turn  atomic.Uint32 // how often announce has looked for a VP: says with which VP it begins
@@ -98,15 +98,15 @@ func (t *thread) node() *queueNode {
 	if !t.class.load().placed() {
 		return nil
 	}
-	return t.rarePart.Load().node.Load()
+	return t.extras.Load().node.Load()
 }
 
 // put queues t, which is ready and in no queue, in the queue of n, its node. Where t belongs may change meanwhile:
 // SetPriority, SetVPs and Place write that, then look whether t waits in a node, and sort that node anew (Resort). put
-// writes where t waits (rare.queuedOn), then looks whether t belongs there. So one of the two sees what the other has
+// writes where t waits (extras.queuedOn), then looks whether t belongs there. So one of the two sees what the other has
 // written. Any thread, goroutine or hook may call put.
 func (n *queueNode) put(t *thread) {
-	for x := t.rarePart.Load(); n != nil; n = t.node() {
+	for x := t.extras.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
 		at.mu.Lock()
 		x.queuedOn.Store(at)
@@ -139,17 +139,17 @@ func (n *queueNode) reaching(t *thread) *queueNode {
 
 // add queues t, and updates what VPs read without the lock. Under mu.
 func (n *queueNode) add(t *thread) {
-	n.q.add(t)
+	n.queue.add(t)
 	n.count.Add(1)
 	if len(n.vps) > 0 {
 		n.sched.placed.Add(1)
 	}
-	n.ready.Store(n.q.present()) // last: a VP that sees it has seen placed
+	n.ready.Store(n.queue.present()) // last: a VP that sees it has seen placed
 }
 
 // settle updates what VPs read without the lock after so many threads were taken out of q. Under mu.
 func (n *queueNode) settle(taken int) {
-	n.ready.Store(n.q.present())
+	n.ready.Store(n.queue.present())
 	n.count.Add(int32(-taken))
 	if len(n.vps) > 0 {
 		n.sched.placed.Add(uint32(-taken))
@@ -201,7 +201,7 @@ func (n *queueNode) covers(v *vp) bool { return v.leaf.Under(n) }
 
 // wakeFor wakes v for t if v sleeps, no LWP is on its way to it, and t may run there. It reports whether it did.
 func (v *vp) wakeFor(t *thread) bool {
-	if !v.idle.asleep() || v.idle.waking() || v.mode() != free || !t.mayRun(v) {
+	if !v.idle.asleep() || v.idle.waking() || v.mode() != vpFree || !t.mayRun(v) {
 		return false
 	}
 	v.wakeSpare(toClaim, true)
@@ -217,13 +217,13 @@ func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 		return nil
 	}
 	var t *thread
-	if n.q.present()&r.bit() != 0 {
+	if n.queue.present()&r.bit() != 0 {
 		var one [1]*thread
-		if v.takeAllowed(n.q.of(r), one[:]) == 1 {
+		if v.takeAllowed(n.queue.of(r), one[:]) == 1 {
 			t = one[0]
-			t.rarePart.Load().queuedOn.Store(nil)
+			t.extras.Load().queuedOn.Store(nil)
 		}
-		if n.q.took(r); t != nil {
+		if n.queue.took(r); t != nil {
 			n.settle(1)
 		}
 	}
@@ -237,24 +237,24 @@ func (n *queueNode) Resort() {
 	var misplaced []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
-		if n.q.present()&r.bit() == 0 {
+		if n.queue.present()&r.bit() == 0 {
 			continue
 		}
-		o := n.q.of(r)
+		o := n.queue.of(r)
 		for range o.len() {
 			t := o.pop()
 			at := t.node() // once: it changes meanwhile
 			switch {
 			case at == nil || at.reaching(t) != n:
-				t.rarePart.Load().queuedOn.Store(nil)
+				t.extras.Load().queuedOn.Store(nil)
 				misplaced = append(misplaced, t)
 			case t.rank() == r:
 				o.push(t)
 			default:
-				n.q.add(t)
+				n.queue.add(t)
 			}
 		}
-		n.q.took(r)
+		n.queue.took(r)
 	}
 	n.settle(len(misplaced))
 	n.mu.Unlock()
@@ -280,7 +280,7 @@ func (t *thread) assign(n *queueNode) {
 		t.class.store(l &^ classPlaced)
 		return
 	}
-	t.rarePart.Load().node.Store(n)
+	t.extras.Load().node.Store(n)
 	t.class.store(l | classPlaced)
 }
 
@@ -299,13 +299,13 @@ func (n *queueNode) Under(o *queueNode) bool {
 func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	n.mu.Lock()
 	for r := range rank(ranks) {
-		if n.q.present()&r.bit() == 0 {
+		if n.queue.present()&r.bit() == 0 {
 			continue
 		}
-		for q, i := n.q.of(r), uint32(0); i < uint32(q.len()) && moved < most; i++ {
+		for q, i := n.queue.of(r), uint32(0); i < uint32(q.len()) && moved < most; i++ {
 			t := *q.at(q.head + i)
 			// A joiner of t has its lock while it looks for work on this node: then t stays.
-			if may(Thread{t, t.rarePart.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
+			if may(Thread{t, t.extras.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
 				t.assign(o)
 				t.mu.Unlock()
 				moved++

@@ -84,7 +84,7 @@ func (c *co) ownNotes() *Notes {
 // Notes returns the notes of the co that runs the thread; nil if the thread has not begun. Observer.Note calls it for
 // an event of h.
 func (h Thread) Notes() *Notes {
-	if c := h.t.co; c != nil {
+	if c := h.thread.co; c != nil {
 		return c.ownNotes()
 	}
 	return nil
@@ -173,7 +173,7 @@ func record(e Event) {
 			return
 		}
 		if c := Visit(); c != nil {
-			e.Thread = Thread{c.cur, c.cur.gen}
+			e.Thread = Thread{c.cur, c.cur.id}
 			c.l.vp.note(e)
 			c.Leave()
 			return
@@ -220,9 +220,9 @@ func (v *vp) tracedHooks(p hooks.Point) hooks.Verdict {
 //
 //go:noinline
 func (v *vp) mark(kind EventKind, t *thread, a, b uint64) {
-	h := Thread{t: t}
+	h := Thread{thread: t}
 	if t != nil {
-		if h.gen = t.gen; h.gen == 0 {
+		if h.id = t.id; h.id == 0 {
 			return // stands for a runner
 		}
 	}
@@ -242,5 +242,5 @@ func (c *co) tracedWake(kind EventKind, t *thread) {
 		c.l.vp.mark(kind, t, 0, 0)
 		return
 	}
-	t.vp.sched.recordOutside(Event{At: asm.Cycles(), Kind: kind, Thread: Thread{t, t.gen}})
+	t.vp.sched.recordOutside(Event{At: asm.Cycles(), Kind: kind, Thread: Thread{t, t.id}})
 }

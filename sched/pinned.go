@@ -17,12 +17,12 @@ import (
 // pin makes the LWP and the goroutine of t, a pinned thread that has not begun and that the runner c was about to run,
 // and queues t again. If Config.MaxLWPs allows no further LWP it returns false: x has the error of Join, and the caller
 // runs t, which ends at once.
-func (c *co) pin(t *thread, x *rare) bool {
+func (c *co) pin(t *thread, x *extras) bool {
 	s := t.home()
 	l, err := s.pinLWP()
 	if err != nil {
 		x.err = err
-		t.body = plain(func() {})
+		t.body = funcBody(func() {})
 		return false
 	}
 	p := &co{inside: isIn, id: lostID, resumeAs: staying, l: l, cur: t, stays: true}
@@ -71,9 +71,9 @@ func (c *co) runPinned(begin bool) {
 	}()
 	if t := c.cur; t != nil {
 		if begin {
-			c.call(t, t.rarePart.Load())
+			c.call(t, t.extras.Load())
 		}
-		c.runEndCalls(t.rarePart.Load())
+		c.runEndCalls(t.extras.Load())
 		c.end(t)
 	}
 	over = true

@@ -108,8 +108,8 @@ func (v *vp) expel(t *thread) {
 	o.post(t)
 }
 
-// receive queues t, which is ready and in no queue, by way of v's inbox, or sends it to another VP if t may not run on v.
-// Any thread, goroutine or hook may call it.
+// receive queues t, which is ready and in no queue, by way of v's inbox, or sends it to another VP if t may not run on
+// v. Any thread, goroutine or hook may call it.
 func (v *vp) receive(t *thread) {
 	if t.mayRun(v) {
 		v.post(t)
@@ -134,12 +134,12 @@ func (v *vp) popAllowed(t *thread, low rank) *thread {
 // SetVPs fails with ErrNoVPs if the set names no VP of the scheduler, and with ErrNoThread if the thread has ended. Any
 // thread or goroutine may call it; it does not wait for the thread.
 func (h Thread) SetVPs(set VPSet) error {
-	t := h.t
+	t := h.thread
 	if t == nil {
 		return ErrNoThread
 	}
 	c := Enter()
-	if !t.lockAlive(h.gen) {
+	if !t.lockAlive(h.id) {
 		t.mu.Unlock()
 		c.Leave()
 		return ErrNoThread
@@ -169,12 +169,12 @@ func (h Thread) SetVPs(set VPSet) error {
 
 // VPs returns the set of VPs that the thread may run on; the empty one if it has ended.
 func (h Thread) VPs() (set VPSet) {
-	t := h.t
+	t := h.thread
 	if t == nil {
 		return
 	}
 	c := Enter()
-	if t.lockAlive(h.gen) {
+	if t.lockAlive(h.id) {
 		if set = t.home().allVPs; t.set.Load() != nil {
 			set = *t.set.Load()
 		}

@@ -54,8 +54,8 @@ func never(int) bool { return false }
 
 func nothing(int) {}
 
-// held is the memory in use for stacks and small objects, after a collection.
-func held() int64 {
+// vpHeld is the memory in use for stacks and small objects, after a collection.
+func vpHeld() int64 {
 	runtime.GC()
 	runtime.GC() // the first one may have begun before stacks were free
 	var m runtime.MemStats
@@ -70,7 +70,7 @@ func TestMultitudeOfRunnersEnds(t *testing.T) {
 	for _, vps := range []int{1, 2} {
 		const spare = 32
 		s := start(t, sched.Config{VPs: vps, SpareTime: 10 * time.Millisecond, SpareRunners: spare})
-		few, before := runtime.NumGoroutine(), held()
+		few, before := runtime.NumGoroutine(), vpHeld()
 		for range 2 {
 			multitude(t, s, n, never, nothing)
 			// Some of the last ones may have ended before this look.
@@ -82,7 +82,7 @@ func TestMultitudeOfRunnersEnds(t *testing.T) {
 				t.Errorf("%d VPs: %d runners let go, %d idle", vps, st.Total.LetGo, st.Total.Runners)
 			}
 			const besides = 8 << 20 // tables and spans that stay, whatever n; the runners had 2.5 KiB each
-			if grown := held() - before; grown > int64(n)*1024+besides {
+			if grown := vpHeld() - before; grown > int64(n)*1024+besides {
 				t.Errorf("%d VPs: %d bytes are left of %d threads", vps, grown, n)
 			}
 		}
@@ -90,8 +90,8 @@ func TestMultitudeOfRunnersEnds(t *testing.T) {
 	}
 }
 
-// TestRunnersOfLiveSlots: a runner that a blocked thread is on does not end. Of a crowd a part stays blocked, on the runners of
-// idle runners; a part has ended by Goexit; others come and go all the time on both VPs.
+// TestRunnersOfLiveSlots: a runner that a blocked thread is on does not end. Of a crowd a part stays blocked, on the
+// runners of idle runners; a part has ended by Goexit; others come and go all the time on both VPs.
 func TestRunnersOfLiveSlots(t *testing.T) {
 	n := 5000
 	if testing.Short() {
@@ -119,8 +119,8 @@ func TestRunnersOfLiveSlots(t *testing.T) {
 	}
 }
 
-// TestStopWhileRunnersEnd: a scheduler is stopped at any moment while runners end. On a machine that is slow the first rounds may stop it
-// before any runner ends: then further rounds wait longer.
+// TestStopWhileRunnersEnd: a scheduler is stopped at any moment while runners end. On a machine that is slow the first
+// rounds may stop it before any runner ends: then further rounds wait longer.
 func TestStopWhileRunnersEnd(t *testing.T) {
 	rounds := 40
 	if testing.Short() {

@@ -32,7 +32,7 @@ type preemptOff struct{ depth int }
 // DisablePreemption keeps takers from the VP of the calling thread until EnablePreemption. Calls nest. On a plain
 // goroutine it returns ErrNotThread.
 func (moduleCalls) DisablePreemption() error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (moduleCalls) DisablePreemption() error {
 // EnablePreemption undoes one DisablePreemption of the calling thread; without one it does nothing. On a plain
 // goroutine it returns ErrNotThread.
 func (moduleCalls) EnablePreemption() error {
-	x, err := ownRare()
+	x, err := callerExtras()
 	if err != nil {
 		return err
 	}

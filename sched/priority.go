@@ -91,7 +91,7 @@ type queueClass uint32
 
 const (
 	classPrio   = 7      // bits: rank ^ defaultRank
-	classPlaced = 1 << 3 // its node is in rare; once it has been set that stays
+	classPlaced = 1 << 3 // its node is in extras; once it has been set that stays
 )
 
 func (cl *queueClass) load() queueClass { return queueClass(atomic.LoadUint32((*uint32)(cl))) }
@@ -118,10 +118,10 @@ func (h Thread) SetPriority(p Priority) error {
 
 // Priority returns the thread's priority; PriorityDefault if it has ended.
 func (h Thread) Priority() Priority {
-	if h.t == nil {
+	if h.thread == nil {
 		return PriorityDefault
 	}
-	l := h.t.class.load()
+	l := h.thread.class.load()
 	if h.Ended() { // looked at afterwards: else the class may be another thread's
 		return PriorityDefault
 	}

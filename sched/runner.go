@@ -95,7 +95,7 @@ func (c *co) endByGoexit() {
 		c.endByGoexit() // makes the calls that are left
 	}()
 	if t := c.cur; t != nil {
-		if x := t.rarePart.Load(); x != nil {
+		if x := t.extras.Load(); x != nil {
 			c.runEndCalls(x)
 		}
 		if c.end(t); c.ending {
@@ -147,9 +147,9 @@ func (c *co) run() {
 	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine (fresh)
 		if c.beginsOutside {
 			c.beginsOutside = false
-			c.call(t, t.rarePart.Load())
+			c.call(t, t.extras.Load())
 		}
-		if x := t.rarePart.Load(); x != nil {
+		if x := t.extras.Load(); x != nil {
 			c.runEndCalls(x)
 		}
 		if c.end(t); c.ending || (c.stays || direct.Marked()) && c.clean() {
@@ -183,7 +183,7 @@ func (c *co) work() *thread {
 		if v.trace.Load() != nil {
 			v.mark(TraceRun, t, uint64(l.id), 0)
 		}
-		x := t.rarePart.Load()
+		x := t.extras.Load()
 		if x != nil && x.pinned && c.pin(t, x) {
 			continue
 		}
@@ -192,7 +192,7 @@ func (c *co) work() *thread {
 			v.fire(hooks.Switch)
 		}
 		c.call(t, x)
-		if x := t.rarePart.Load(); x != nil {
+		if x := t.extras.Load(); x != nil {
 			c.runEndCalls(x)
 		}
 		if c.end(t); c.ending || (c.stays || direct.Marked()) && c.clean() {
@@ -202,13 +202,13 @@ func (c *co) work() *thread {
 }
 
 // call runs the body of t.
-func (c *co) call(t *thread, x *rare) {
+func (c *co) call(t *thread, x *extras) {
 	if x != nil {
 		c.renew(x)
 	}
 	if a := around.Load(); a != nil {
-		a.call(Thread{t, t.gen}, t.body.Run)
-	} else if f, ok := t.body.(plain); ok {
+		a.call(Thread{t, t.id}, t.body.Run)
+	} else if f, ok := t.body.(funcBody); ok {
 		f()
 	} else {
 		t.body.Run()
@@ -244,27 +244,27 @@ func (c *co) resetOSThreadLocks() {
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
 //	asked ── time limit, context, cancel, UnwatchEnd: out of joiners ─────────► asked
 //	alive, asked ── Detach: Join is refused from now on; joiners go on ───────► the same
-//	alive ── end: gen = 0; no other thread has asked ─────────────────────────► ended
-//	asked ── end: gen = 0; under mu: all joiners out, asked = 0, is there a
-//	         rare part by now? wakes them ────────────────────────────────────► ended
-//	ended ── recycle, if it has no rare part: gen = the next number ──────────► alive, another thread
-//	ended ── if it has a rare part: that keeps the outcome, and the descriptor is not
+//	alive ── end: id = 0; no other thread has asked ─────────────────────────► ended
+//	asked ── end: id = 0; under mu: all joiners out, asked = 0, are there
+//	         extras by now? wakes them ───────────────────────────────────────► ended
+//	ended ── recycle, if it has no extras: id = the next number ──────────────► alive, another thread
+//	ended ── if it has extras: they keep the outcome, and the descriptor is not
 //	         used again ──────────────────────────────────────────────────────► for ever
 //
-// A handle that finds another gen than its own knows that its thread has ended; how, it finds in the rare part, if that
-// is of its number, else the outcome is nil. Most threads end before another one has asked for them, so the lock is
+// A handle that finds another id than its own knows that its thread has ended; how, it finds in the extras, if they
+// have its number, else the outcome is nil. Most threads end before another one has asked for them, so the lock is
 // taken only if one has (thread.lockAlive):
 //
-//	end:      gen = 0;    barrier;                    asked? lock, wake joiners
-//	outsider: asked = 1;  lock (compare-and-swap);    gen as in the handle? alive
+//	end:      id = 0;    barrier;                    asked? lock, wake joiners
+//	outsider: asked = 1;  lock (compare-and-swap);    id as in the handle? alive
 //
 // Both first write, then pass a barrier, then read: either the outsider finds that the thread has ended, or end waits
-// for the lock. The barrier is the store of gen, an exchange. asked may still be set for the former thread of the
+// for the lock. The barrier is the store of id, an exchange. asked may still be set for the former thread of the
 // descriptor: then end takes the lock in vain.
 func (c *co) end(t *thread) {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
-	x := t.rarePart.Load()
+	x := t.extras.Load()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		if x == nil && atomic.LoadUint32(&c.id) == lostID {
 			c.endOutside(t)
@@ -272,8 +272,8 @@ func (c *co) end(t *thread) {
 		}
 		c.comeBack()
 	}
-	number := t.gen
-	atomic.SwapUint64(&t.gen, 0)
+	number := t.id
+	atomic.SwapUint64(&t.id, 0)
 	v := c.l.vp
 	if v.trace.Load() != nil {
 		v.markEnd(t, number)
@@ -294,23 +294,23 @@ func (c *co) end(t *thread) {
 	storeRel64(&v.ended, v.ended+1)
 }
 
-// wakeJoiners has c, which may be nil, wake the joiners of t, whose generation is over, and returns the rare part: an
-// outsider may have made one just before that was over.
-func (t *thread) wakeJoiners(c *co) *rare {
+// wakeJoiners has c, which may be nil, wake the joiners of t, whose generation is over, and returns the extras: an
+// outsider may have made them just before that was over.
+func (t *thread) wakeJoiners(c *co) *extras {
 	t.mu.Lock()
 	w := t.joiners.PopAll()
 	storeRel(&t.asked, 0)
-	x := t.rarePart.Load()
+	x := t.extras.Load()
 	t.mu.Unlock()
 	c.WakeAll(w)
 	return x
 }
 
 // endGeneration ends a thread that no VP runs: it wakes the joiners and tells the bubble, on behalf of c, which may be
-// nil. It reports whether t has a rare part; if not, the descriptor may be used again.
-func (t *thread) endGeneration(c *co) (hasRare bool) {
-	atomic.SwapUint64(&t.gen, 0)
-	x := t.rarePart.Load()
+// nil. It reports whether t has extras; if not, the descriptor may be used again.
+func (t *thread) endGeneration(c *co) (hasExtras bool) {
+	atomic.SwapUint64(&t.id, 0)
+	x := t.extras.Load()
 	if atomic.LoadUint32(&t.asked) != 0 {
 		x = t.wakeJoiners(c)
 	}
@@ -320,11 +320,11 @@ func (t *thread) endGeneration(c *co) (hasRare bool) {
 	return x != nil
 }
 
-// endOutside is end for a thread without a VP, and without a rare part. The runner ends with it, as a goroutine.
+// endOutside is end for a thread without a VP, and without extras. The runner ends with it, as a goroutine.
 func (c *co) endOutside(t *thread) {
 	s := c.l.vp.sched
-	if h := c.guess; h != nil {
-		c.scoreGuess(h)
+	if h := c.habit; h != nil {
+		c.scoreHabit(h)
 	}
 	if c.inBlocking {
 		c.leaveBlocking()
@@ -353,7 +353,7 @@ func (c *co) reportPanic(x any, stack []byte) {
 		go func() { panic(e) }()
 		select {}
 	}
-	if x := t.rarePart.Load(); x.err == nil || x.err == ErrCanceled { // else a call at the thread's end has panicked, too: the first panic counts
+	if x := t.extras.Load(); x.err == nil || x.err == ErrCanceled { // else a call at the thread's end has panicked, too: the first panic counts
 		x.err = e
 	}
 }

@@ -250,9 +250,9 @@ func (s *Scheduler) dismiss() { s.spawnedOutside.Add(^uint64(0)) }
 func (s *Scheduler) Idle(vp int) (idle, awake bool) {
 	v := s.vps[vp]
 	switch v.mode() {
-	case free:
+	case vpFree:
 		return !v.disabled.Load() && v.numBlocking.Load() == 0 && !v.hasOwn(), false
-	case held:
+	case vpHeld:
 		idle = !v.disabled.Load() && !v.hasOwn()
 		return idle, idle
 	}

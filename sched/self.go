@@ -100,7 +100,7 @@ func unregister(c *co) {
 // CallerID is a number that the calling thread or goroutine shares with no other one, past or future: never 0.
 func (moduleCalls) CallerID() uint64 {
 	if c := lookup(); c != nil && c.cur != nil {
-		return c.cur.gen << 1
+		return c.cur.id << 1
 	}
 	return asm.GoID()<<1 | 1
 }

@@ -7,7 +7,7 @@ package sched
 // Another thread may move t at the same time: it writes t.vp, then reads the class. The caller of sort has written the
 // class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes see queueNode.put.
 func (t *thread) sort(c *co) {
-	if x := t.rarePart.Load(); x != nil {
+	if x := t.extras.Load(); x != nil {
 		if n := x.queuedOn.Load(); n != nil {
 			n.Resort()
 			return

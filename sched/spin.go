@@ -12,14 +12,14 @@ import (
 // deschedule the OS thread of the holder, so a waiter gives the CPU away now and then. The zero value is unlocked.
 type Spin struct {
 	rankedSpin // its place in the order of locks, in builds that check that: lockorder.go
-	v          uint32
+	word       uint32
 }
 
 const spinsPerYield = 128 // pauses before the spinner offers its CPU to other OS threads
 
 // Lock waits until the lock is free and takes it.
 func (mu *Spin) Lock() {
-	if !atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
+	if !atomic.CompareAndSwapUint32(&mu.word, 0, 1) {
 		mu.contend()
 	}
 	mu.locked(true)
@@ -27,7 +27,7 @@ func (mu *Spin) Lock() {
 
 // TryLock takes the lock if it is free, without writing to it otherwise.
 func (mu *Spin) TryLock() bool {
-	if atomic.LoadUint32(&mu.v) != 0 || !atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
+	if atomic.LoadUint32(&mu.word) != 0 || !atomic.CompareAndSwapUint32(&mu.word, 0, 1) {
 		return false
 	}
 	mu.locked(false)
@@ -37,11 +37,11 @@ func (mu *Spin) TryLock() bool {
 // Unlock frees the lock.
 func (mu *Spin) Unlock() {
 	mu.unlocking()
-	storeRel(&mu.v, 0)
+	storeRel(&mu.word, 0)
 }
 
-// visitUnder calls do under mu, within an operation of the caller's. do takes no lock that comes before mu, and does not
-// block.
+// visitUnder calls do under mu, within an operation of the caller's. do takes no lock that comes before mu, and does
+// not block.
 func visitUnder(mu *Spin, do func()) {
 	c := Visit()
 	mu.Lock()
@@ -54,7 +54,7 @@ func visitUnder(mu *Spin, do func()) {
 // among the waiters.
 func (mu *Spin) contend() {
 	for n := 1; ; n++ {
-		if atomic.LoadUint32(&mu.v) == 0 && atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
+		if atomic.LoadUint32(&mu.word) == 0 && atomic.CompareAndSwapUint32(&mu.word, 0, 1) {
 			return
 		}
 		if relax(); n%spinsPerYield == 0 {

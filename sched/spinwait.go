@@ -59,12 +59,12 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	if window == 0 {
 		return nil, opUnlock, false
 	}
-	storeRel(&t.w.spins, isSpinning) // after it is in its queue, before the lock is free: see quiet, wakeSpinning
+	storeRel(&t.waiter.spins, isSpinning) // after it is in its queue, before the lock is free: see quiet, wakeSpinning
 	mu.Unlock()
 	began := asm.Cycles()
 	if !c.spin(window, FoundNothing, false, func() Found {
 		switch {
-		case atomic.LoadUint32(&t.w.spins) == isWoken:
+		case atomic.LoadUint32(&t.waiter.spins) == isWoken:
 			return FoundArrived
 		case !v.sched.hooks.Silent(hooks.Idle):
 			return FoundEnough
@@ -80,7 +80,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	if learns {
 		v.spins.Took(asm.Cycles()-began, v.sched.spinTime)
 	}
-	storeRel(&t.w.spins, isParked)
+	storeRel(&t.waiter.spins, isParked)
 	v.sched.wakeClock() // a kick during the spin has left this to the thread
 	if !t.belongs(v) {
 		return v.pop(), opMove, false
@@ -100,13 +100,13 @@ func (v *vp) maySpin() bool {
 
 // wakeSpinning wakes t if it spins. If it returns true the waker must not queue t.
 func (t *thread) wakeSpinning() bool {
-	return atomic.LoadUint32(&t.w.spins) == isSpinning && atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isWoken)
+	return atomic.LoadUint32(&t.waiter.spins) == isSpinning && atomic.CompareAndSwapUint32(&t.waiter.spins, isSpinning, isWoken)
 }
 
 // endSpin is for t, which has given up spinning and is parked now: from here on its waker may queue it. Holder only.
 func (v *vp) endSpin(t *thread) {
-	if !atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isParked) {
-		storeRel(&t.w.spins, isParked) // its waker came just before: post it as the waker would have done
+	if !atomic.CompareAndSwapUint32(&t.waiter.spins, isSpinning, isParked) {
+		storeRel(&t.waiter.spins, isParked) // its waker came just before: post it as the waker would have done
 		v.post(t)
 	}
 }

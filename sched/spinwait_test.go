@@ -68,9 +68,9 @@ func (ln *line) wake() {
 func awaitSpinning(t *testing.T, h Thread) {
 	t.Helper()
 	within(t, "a thread that has no other one to run spins", func() bool {
-		return atomic.LoadUint32(&h.t.w.spins) == isSpinning
+		return atomic.LoadUint32(&h.thread.waiter.spins) == isSpinning
 	})
-	if v := h.t.vpHint(); v.mode() != held {
+	if v := h.thread.vpHint(); v.mode() != vpHeld {
 		t.Error("it spins without holding its VP")
 	}
 }
@@ -183,18 +183,18 @@ func TestSpinWaitTransitions(t *testing.T) {
 	if th.wakeSpinning() {
 		t.Error("one that is parked was taken for one that spins")
 	}
-	th.w.spins = isSpinning
+	th.waiter.spins = isSpinning
 	v.endSpin(th)
-	if th.w.spins != isParked || v.inbox.Load() != nil {
-		t.Errorf("not woken: state %d, posted %v", th.w.spins, v.inbox.Load() != nil)
+	if th.waiter.spins != isParked || v.inbox.Load() != nil {
+		t.Errorf("not woken: state %d, posted %v", th.waiter.spins, v.inbox.Load() != nil)
 	}
-	th.w.spins = isSpinning
-	if !th.wakeSpinning() || th.w.spins != isWoken || th.wakeSpinning() {
-		t.Errorf("woken: state %d", th.w.spins)
+	th.waiter.spins = isSpinning
+	if !th.wakeSpinning() || th.waiter.spins != isWoken || th.wakeSpinning() {
+		t.Errorf("woken: state %d", th.waiter.spins)
 	}
 	v.endSpin(th)
-	if th.w.spins != isParked || v.inbox.Load() != th {
-		t.Errorf("woken, then parked: state %d, posted %v", th.w.spins, v.inbox.Load() == th)
+	if th.waiter.spins != isParked || v.inbox.Load() != th {
+		t.Errorf("woken, then parked: state %d, posted %v", th.waiter.spins, v.inbox.Load() == th)
 	}
 }
 

@@ -45,10 +45,10 @@ func New(cfg Config) (*Scheduler, error) {
 	s.requestAfter, s.stealAfter = asm.ToCycles(requestAfter), asm.ToCycles(stealAfter)
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
-	s.clock.s = s
+	s.clock.sched = s
 	s.bubbleLock.ranked(rankBubbles)
 	s.barred.mu.ranked(rankBarred)
-	s.stopper.s = s
+	s.stopper.sched = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
 		v := &vp{sched: s, id: i, self: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), randomState: uint32(i + 1)}

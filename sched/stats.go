@@ -179,4 +179,4 @@ func (v *vp) stats() VPStats {
 	return st
 }
 
-var stateNames = [...]string{free: "free", user: "running", held: "scheduling", loaned: "stolen from"}
+var stateNames = [...]string{vpFree: "free", vpUser: "running", vpHeld: "scheduling", vpBorrowed: "stolen from"}

@@ -2,8 +2,8 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (vpWord.lend), and so uses
-// its private queue. The queue itself needs no atomics, and its owner pays nothing while no VP steals.
+// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (vpWord.borrow), and so
+// uses its private queue. The queue itself needs no atomics, and its owner pays nothing while no VP steals.
 type thief struct {
 	singleSince int64  // cycles: when the thief first saw a single ready thread on singleVP
 	singleTick  uint32 // the tick of singleVP at that time
@@ -35,7 +35,7 @@ func (v *vp) steal(th *thief, now int64) bool {
 	if now < th.pausedUntil {
 		return false
 	}
-	for _, ring := range v.neighbours {
+	for _, ring := range v.vpsByDistance {
 		if randomSteals && v.random()%2 == 0 {
 			continue // the farther ones first
 		}

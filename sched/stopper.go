@@ -21,7 +21,7 @@ import (
 // A thread that has stopped inside the scheduler or the Go runtime may hold a lock there, for which the clock may be
 // waiting. So this is an OS thread of its own, which waits for no lock, allocates nothing, and calls nothing that does.
 type stopper struct {
-	s          *Scheduler
+	sched      *Scheduler
 	started    bool          // the clock's
 	word       atomic.Uint32 // futex: 1 if there is a thread to follow, or the scheduler stops
 	sleepState sleepState
@@ -48,7 +48,7 @@ const (
 func (sp *stopper) pursue(v *vp, c *co, now int64) {
 	if !sp.started {
 		sp.started = true
-		sp.s.lwps.done.Add(1)
+		sp.sched.lwps.done.Add(1)
 		go sp.main()
 	}
 	if !v.ask(c) {
@@ -66,9 +66,9 @@ func (sp *stopper) wake() {
 
 func (sp *stopper) main() {
 	runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
-	defer sp.s.lwps.done.Done()
+	defer sp.sched.lwps.done.Done()
 	exactTimers()
-	sp.s.setPolicy(0, schedOther, sliceVP)
+	sp.sched.setPolicy(0, schedOther, sliceVP)
 	for spin := int64(0); ; {
 		sp.word.Store(0)
 		now := nanotime()
@@ -82,7 +82,7 @@ func (sp *stopper) main() {
 				continue
 			}
 			futexWaitFor(&sp.word, &sp.sleepState, followGap)
-		case sp.s.stopping.Load():
+		case sp.sched.stopping.Load():
 			return
 		default:
 			futexWait(&sp.word, &sp.sleepState)
@@ -93,7 +93,7 @@ func (sp *stopper) main() {
 
 // look looks at all threads that were asked to stop, and reports whether some are still to be followed.
 func (sp *stopper) look(now int64) (left bool) {
-	for _, v := range sp.s.vps {
+	for _, v := range sp.sched.vps {
 		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
 			left = true
 		}

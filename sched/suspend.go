@@ -7,11 +7,11 @@ package sched
 //	waiting ──── goes on waiting; when it has been woken ──────────────────► stopped
 //	stopped ──── Resume ───────────────────────────────────────────────────► ready
 //
-// A stopped thread keeps what its last wait has got it, such as a Mutex. rare.requests has suspendBit from Suspend to
+// A stopped thread keeps what its last wait has got it, such as a Mutex. extras.requests has suspendBit from Suspend to
 // Resume; both change it under x.mu, and the thread reads it under x.mu before it parks. A stopped thread stands in
 // x.suspendQueue with a Waiter of its own, because that of its descriptor may still hold the result of the last wait.
 
-// Bits of rare.requests: what other threads request of this one, when it runs again.
+// Bits of extras.requests: what other threads request of this one, when it runs again.
 const (
 	suspendBit = 1 << iota
 	cancelBit
@@ -22,12 +22,12 @@ const (
 // returns ErrNoThread if the thread has ended. To stop a thread at any moment is a debugger's need; to wait for
 // something use a Semaphore or Cond.
 func (h Thread) Suspend() error {
-	x := h.needRare()
+	x := h.makeExtras()
 	if x == nil {
 		return ErrNoThread
 	}
 	x.addRequest(suspendBit)
-	if c := lookup(); c != nil && c.cur == h.t {
+	if c := lookup(); c != nil && c.cur == h.thread {
 		c.parkSuspended(x)
 	}
 	return nil
@@ -36,7 +36,7 @@ func (h Thread) Suspend() error {
 // Resume lets a suspended thread go on; one that is not suspended is left alone. It does not block. It returns
 // ErrNoThread if the thread has ended.
 func (h Thread) Resume() error {
-	x := h.needRare()
+	x := h.makeExtras()
 	if x == nil {
 		return ErrNoThread
 	}
@@ -53,23 +53,23 @@ func (h Thread) Resume() error {
 }
 
 // addRequest sets a bit of requests.
-func (x *rare) addRequest(bit uint32) {
+func (x *extras) addRequest(bit uint32) {
 	visitUnder(&x.mu, func() { x.requests.Or(bit) })
 }
 
 // parkSuspended parks the calling thread as long as it is suspended.
-func (c *co) parkSuspended(x *rare) {
+func (c *co) parkSuspended(x *extras) {
 	c.enter()
 	x.mu.Lock()
 	for x.requests.Load()&suspendBit != 0 {
-		x.suspendWaiter.t = c.cur
+		x.suspendWaiter.thread = c.cur
 		x.suspendQueue.push(&x.suspendWaiter)
 		c.parkNow(&x.mu)
 		x.mu.Lock()
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.waitCanceled && c.cur.w.kind.cancelEffect() == cancelUnwinds && c.cur.currentWait == nil {
+	if x.waitCanceled && c.cur.waiter.kind.cancelEffect() == cancelUnwinds && c.cur.currentWait == nil {
 		c.unwind(x)
 	}
 }
@@ -78,7 +78,7 @@ func (c *co) parkSuspended(x *rare) {
 // it is Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
-	if c == nil || h.t == nil {
+	if c == nil || h.thread == nil {
 		c.Leave()
 		Yield()
 		return false
@@ -87,9 +87,9 @@ func (moduleCalls) YieldTo(h Thread) bool {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	t := h.t
+	t := h.thread
 	if v.q.withdraw(t, v.q.total()) {
-		if t.gen == h.gen && t.mayRun(v) {
+		if t.id == h.id && t.mayRun(v) {
 			c.switchTo(t, opReady)
 			c.resumed()
 			return true

@@ -14,15 +14,15 @@ import (
 )
 
 // thread is the descriptor of a thread. A thread that has not begun, a seed, has no co; a thread that has begun runs on
-// one. A descriptor serves one thread after another; gen, the number of the thread, tells them apart.
+// one. A descriptor serves one thread after another; id, the number of the thread, tells them apart.
 type thread struct {
 	// A waker reads these fields: 64 bytes, one cache line that moves from CPU to CPU with the wake. A descriptor has
 	// 192 bytes, and Go's size class of 192 bytes aligns it to cache lines.
-	vp    *vp        // where it is queued when it is ready; its waker, or a thief, writes it
-	link  *thread    // the next one in vp.inbox or vp.freeDescriptors
-	class queueClass // in which queue it belongs; 0: in the VP's own, with Default priority
-	mu    Spin       // guards joiners, and the changes that other threads make while it lives: see lockAlive
-	w     Waiter     // its place in a wait queue, for fast waits
+	vp     *vp        // where it is queued when it is ready; its waker, or a thief, writes it
+	link   *thread    // the next one in vp.inbox or vp.freeDescriptors
+	class  queueClass // in which queue it belongs; 0: in the VP's own, with Default priority
+	mu     Spin       // guards joiners, and the changes that other threads make while it lives: see lockAlive
+	waiter Waiter     // its place in a wait queue, for fast waits
 
 	// Few threads need these fields.
 	joiners WaitQueue    // under mu
@@ -32,28 +32,28 @@ type thread struct {
 	// The VP that runs the thread reads these fields. A plain thread needs this cache line and the first.
 	co          *co // on which it runs; nil: it has not begun
 	body        Body
-	set         atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
-	rarePart    atomic.Pointer[rare]  // nil: it has none
-	wokenAt     wakeStamp             // when it was woken, if this wake is sampled. Its waker writes it, the VP that runs it clears it
-	asked       uint32                // 1: another thread has locked mu, or is about to: see end
-	gen         uint64                // its number, 0 once it has ended; any thread may read it: see end
-	currentWait *BoundedWait          // the BoundedWait in which it waits; nil: none. Others read it by currentWaitHint
+	set         atomic.Pointer[VPSet]  // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
+	extras      atomic.Pointer[extras] // nil: it has none
+	wokenAt     wakeStamp              // when it was woken, if this wake is sampled. Its waker writes it, the VP that runs it clears it
+	asked       uint32                 // 1: another thread has locked mu, or is about to: see end
+	id          uint64                 // its number, 0 once it has ended; any thread may read it: see end
+	currentWait *BoundedWait           // the BoundedWait in which it waits; nil: none. Others read it by currentWaitHint
 }
 
 // Body is what a thread made by SpawnBody runs. The thread calls Run once.
 type Body interface{ Run() }
 
-// plain is a function as a Body; the runner calls the function itself.
-type plain func()
+// funcBody is a function as a Body; the runner calls the function itself.
+type funcBody func()
 
 // Run implements Body.
-func (f plain) Run() { f() }
+func (f funcBody) Run() { f() }
 
 // Thread is a handle of a thread: a value that stays valid for ever. Once the thread has ended the handle says so, even
 // when its descriptor serves another thread. The zero Thread stands for no thread.
 type Thread struct {
-	t   *thread
-	gen uint64
+	thread *thread
+	id     uint64
 }
 
 // Attr says how a thread is to be made. The zero value is what Spawn has.
@@ -105,7 +105,7 @@ func (e *PanicError) Unwrap() error {
 // Spawn makes a thread that runs fn. A thread that calls Spawn gets it on its own scheduler, at first on its own VP; a
 // plain goroutine gets it on the default scheduler, which starts if need be. Spawn does not block, and panics if fn is
 // nil. A panic in fn ends the program.
-func Spawn(fn func()) Thread { return spawn(plain(fn)) }
+func Spawn(fn func()) Thread { return spawn(funcBody(fn)) }
 
 // SpawnBody is Spawn of a Body: the caller need not allocate a closure.
 func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
@@ -120,13 +120,13 @@ func spawn(b Body) Thread {
 	v := c.l.vp
 	t := v.descriptor()
 	t.body, t.vp = b, v
-	h := Thread{t, t.gen}
+	h := Thread{t, t.id}
 	storeRel64(&v.spawned, v.spawned+1)
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
-	if k := waitsInGo(b); k != nil {
-		v.startOutside(t, k)
+	if k := habitOfBody(b); k != nil {
+		v.startByHabit(t, k)
 	} else {
 		v.ready(t, true)
 	}
@@ -137,7 +137,7 @@ func spawn(b Body) Thread {
 // check panics in the caller of a spawn if there is nothing to run. A panic in the thread could not be recovered, and
 // its stack would not name the spawner.
 func check(b Body) {
-	if f, ok := b.(plain); b == nil || ok && f == nil {
+	if f, ok := b.(funcBody); b == nil || ok && f == nil {
 		panic("marcel: spawn of a nil function")
 	}
 }
@@ -145,7 +145,7 @@ func check(b Body) {
 // SpawnWith is Spawn with attributes. It allocates. It panics if a names no VP of the scheduler, a priority or level
 // that does not exist, or a bubble that refuses the thread.
 func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
-	check(plain(fn))
+	check(funcBody(fn))
 	c := Enter()
 	s := (*Scheduler)(nil)
 	if c != nil {
@@ -153,7 +153,7 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	} else {
 		s = Default()
 	}
-	h := s.spawn(c, a, plain(fn))
+	h := s.spawn(c, a, funcBody(fn))
 	c.Leave()
 	return h
 }
@@ -161,13 +161,13 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 // Spawn makes a thread on s that runs fn. Any goroutine or thread may call it, also a thread of another scheduler. It
 // does not block. It panics as SpawnWith does, and if s has been stopped.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
-	check(plain(fn))
+	check(funcBody(fn))
 	c := Enter()
 	defer c.Leave() // not before: a thread must not be preempted while it holds a lock of s
 	if c != nil && c.l.vp.sched != s {
 		c = nil // for s, a thread of another scheduler is an outsider
 	}
-	return s.spawn(c, a, plain(fn))
+	return s.spawn(c, a, funcBody(fn))
 }
 
 // spawn is Spawn within an operation of c, a thread of s; a nil c is a goroutine, or a thread of another scheduler.
@@ -177,7 +177,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t.body = b
 	t.applyAttr(a)
 	t.class.store(t.class.load().with(a.Priority.rank()))
-	h := Thread{t, t.gen}
+	h := Thread{t, t.id}
 	if err := cmp.Or(a.Priority.check(), a.Level.check()); err != nil {
 		c.Leave()
 		panic(fmt.Sprintf("%v (spawn)", err))
@@ -231,19 +231,19 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 
 // newThread returns a descriptor with a number of its own, which only the caller knows.
 func newThread() *thread {
-	t := &thread{gen: lastID.Add(1)}
-	t.w.t = t
+	t := &thread{id: lastID.Add(1)}
+	t.waiter.thread = t
 	t.mu.ranked(rankThread)
 	raceBirth()
 	return t
 }
 
-// lockAlive locks t.mu on behalf of another thread, and reports whether thread number gen still lives. While the lock
+// lockAlive locks t.mu on behalf of another thread, and reports whether thread number id still lives. While the lock
 // is held a live thread does not end. The caller unlocks t.mu in either case.
-func (t *thread) lockAlive(gen uint64) (alive bool) {
+func (t *thread) lockAlive(id uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
-	return atomic.LoadUint64(&t.gen) == gen
+	return atomic.LoadUint64(&t.id) == id
 }
 
 // Join waits until the thread has ended. While it waits, a calling thread lets other threads run; a plain goroutine
@@ -258,7 +258,7 @@ func (h Thread) Join() error {
 // a non-nil err is the error that Join would return at once.
 func (h Thread) TryJoin() (ended bool, err error) {
 	switch {
-	case h.t == nil:
+	case h.thread == nil:
 		return false, ErrNoThread
 	case !h.Ended():
 		return false, h.unjoinable(lookup())
@@ -292,22 +292,22 @@ func (h Thread) JoinContext(ctx context.Context) (ended bool, err error) {
 //
 // ended is false if the wait was given up, or if there is nothing to wait for.
 func (h Thread) join(lim *Limit) (ended bool, err error) {
-	t := h.t
+	t := h.thread
 	if t == nil {
 		return false, ErrNoThread
 	}
-	if atomic.LoadUint64(&t.gen) == h.gen {
+	if atomic.LoadUint64(&t.id) == h.id {
 		c := EnterLibrary()
 		if c != nil && lim == nil && c.withdraw(h) {
 			c.joinNow(t)
 			return true, h.outcome()
 		}
-		if !t.lockAlive(h.gen) { // it has ended just now
+		if !t.lockAlive(h.id) { // it has ended just now
 			t.mu.Unlock()
 			c.Leave()
 			return true, h.outcome()
 		}
-		if t.rarePart.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
+		if t.extras.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
 			if err := h.unjoinable(c); err != nil {
 				t.mu.Unlock()
 				c.Leave()
@@ -326,10 +326,10 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 // unjoinable tells why c must not wait for the end of the thread, which lives; nil: it may. A nil c is
 // a goroutine.
 func (h Thread) unjoinable(c *co) error {
-	if x := h.rare(); x != nil && x.detached.Load() {
+	if x := h.extras(); x != nil && x.detached.Load() {
 		return ErrDetached
 	}
-	if c != nil && c.cur == h.t {
+	if c != nil && c.cur == h.thread {
 		return ErrJoinSelf
 	}
 	return nil
@@ -337,14 +337,14 @@ func (h Thread) unjoinable(c *co) error {
 
 // outcome tells how the thread has ended.
 func (h Thread) outcome() error {
-	if x := h.rare(); x != nil {
+	if x := h.extras(); x != nil {
 		return x.err
 	}
 	return nil
 }
 
 // Ended reports whether the thread has ended. It does not block.
-func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
+func (h Thread) Ended() bool { return h.thread == nil || atomic.LoadUint64(&h.thread.id) != h.id }
 
 // Self returns the handle of the calling thread; the zero Thread on a plain goroutine.
 func Self() Thread {
@@ -353,7 +353,7 @@ func Self() Thread {
 		return Thread{}
 	}
 	if t := c.cur; t != nil {
-		return Thread{t, t.gen}
+		return Thread{t, t.id}
 	}
 	return Thread{}
 }
@@ -384,9 +384,9 @@ func Yield() {
 		c.switchTo(t, o)
 		v := c.l.vp // this repeats co.resumed by hand, as co.Wait does
 		storeRel(&c.inside, c.inUser)
-		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.extras.Load() != nil {
 			c.resumedSlow()
-			c.cur.w.kind = InOther
+			c.cur.waiter.kind = InOther
 		}
 		return
 	}
@@ -395,7 +395,7 @@ func Yield() {
 		return
 	}
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.rarePart.Load(); x != nil && x.requests.Load() != 0 {
+	if x := c.cur.extras.Load(); x != nil && x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
 }
@@ -444,7 +444,7 @@ func Blocking(f func()) {
 	f() // if f panics or exits, the runner gets the VP back when it ends the thread
 	c.enter()
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.rarePart.Load(); x != nil {
+	if x := c.cur.extras.Load(); x != nil {
 		c.renew(x)
 	}
 }

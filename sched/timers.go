@@ -110,7 +110,7 @@ func (s *Scheduler) spawnAfter(ts *timers) {
 		return
 	}
 	t := newThread()
-	t.body, t.vp = plain(ts.serve), ts.vp
+	t.body, t.vp = funcBody(ts.serve), ts.vp
 	t.vp.post(t)
 }
 

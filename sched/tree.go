@@ -97,7 +97,7 @@ func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 		}
 	}
 	for _, v := range s.vps {
-		v.neighbours = v.ringsOfNeighbours()
+		v.vpsByDistance = v.ringsByDistance()
 	}
 }
 
@@ -140,9 +140,9 @@ func (s *Scheduler) leaf(v *vp, up *queueNode) *queueNode {
 	return v.leaf
 }
 
-// ringsOfNeighbours lists the other VPs in rings of equal distance, the nearest first: those that share the innermost
+// ringsByDistance lists the other VPs in rings of equal distance, the nearest first: those that share the innermost
 // node with v, those that share the next one, and so on.
-func (v *vp) ringsOfNeighbours() (near [][]*vp) {
+func (v *vp) ringsByDistance() (near [][]*vp) {
 	seen := map[*vp]bool{v: true}
 	for n := v.leaf; n != nil; n = n.up {
 		var ring []*vp

@@ -74,7 +74,7 @@ func TestTree(t *testing.T) {
 // TestRings: thieves begin with those that share the most.
 func TestRings(t *testing.T) {
 	var got []string
-	for _, ring := range planted(t, "numa:2 l3:2 core:2 pu:2", 0).vps[5].neighbours {
+	for _, ring := range planted(t, "numa:2 l3:2 core:2 pu:2", 0).vps[5].vpsByDistance {
 		var ids []int
 		for _, v := range ring {
 			ids = append(ids, v.id)
@@ -136,7 +136,7 @@ func TestChoose(t *testing.T) {
 			"spawn": func(t *rapid.T) {
 				x := ofRank(drawRank.Draw(t, "rank"))
 				x.vp = drawVP.Draw(t, "VP")
-				x.rarePart.Store(&rare{id: x.gen})
+				x.extras.Store(&extras{id: x.id})
 				if rapid.Bool().Draw(t, "placed") {
 					x.assign(drawNode.Draw(t, "node"))
 				}
@@ -153,7 +153,7 @@ func TestChoose(t *testing.T) {
 					if rapid.Bool().Draw(t, "placed") {
 						n = drawNode.Draw(t, "node")
 					}
-					_ = Thread{x, x.gen}.reassign(func(t *thread) { t.assign(n) })
+					_ = Thread{x, x.id}.reassign(func(t *thread) { t.assign(n) })
 					break
 				}
 			},
@@ -161,8 +161,8 @@ func TestChoose(t *testing.T) {
 				in := 0
 				for _, n := range nodes {
 					in += int(n.count.Load())
-					if n.ready.Load() != n.q.present() || int(n.count.Load()) != n.q.total() {
-						t.Fatalf("%v: %d threads, says %d", n.item, n.q.total(), n.count.Load())
+					if n.ready.Load() != n.queue.present() || int(n.count.Load()) != n.queue.total() {
+						t.Fatalf("%v: %d threads, says %d", n.item, n.queue.total(), n.count.Load())
 					}
 				}
 				if int(s.placed.Load()) != in {
@@ -204,8 +204,8 @@ func TestConfigTopology(t *testing.T) {
 	}
 }
 
-// Queues lists what a round goes through: each queue after the one above it, the leaves one for each VP; Plan lists the same
-// without the scheduler.
+// Queues lists what a round goes through: each queue after the one above it, the leaves one for each VP; Plan lists the
+// same without the scheduler.
 func TestQueues(t *testing.T) {
 	for _, c := range []struct {
 		machine string

@@ -44,7 +44,7 @@ type vp struct {
 	spins           Estimator                // for how long threads here spin before they park
 	leaf            *queueNode               // its leaf in the tree of nodes
 	pu              *topo.Item               // its processing unit; nil: not known
-	neighbours      [][]*vp                  // the other VPs, in rings of equal distance, the nearest first
+	vpsByDistance   [][]*vp                  // the other VPs, in rings of equal distance, the nearest first
 	cpu             int                      // the CPU to which its LWPs are bound
 	self            VPSet                    // the set of this VP alone
 	sortRequest     *thread                  // stands in the inbox to ask the holder to sort the queue: see sort.go
@@ -233,7 +233,7 @@ func (v *vp) recycle(t *thread) {
 	}
 	t.confine(nil)
 	t.class.clear()
-	storeRel64(&t.gen, v.ids.next())
+	storeRel64(&t.id, v.ids.next())
 	t.link, v.freeDescriptors = v.freeDescriptors, t
 	v.numFree++
 }

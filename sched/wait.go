@@ -10,8 +10,8 @@ type Waiter struct {
 
 	// A waker reads and writes these fields. In a thread's descriptor they are on one cache line.
 	next, prev *Waiter
-	q          *WaitQueue
-	t          *thread // nil: a node of a BoundedWait
+	queue      *WaitQueue
+	thread     *thread // nil: a node of a BoundedWait
 	kind       Kind    // of the wait; see As
 	given      bool    // the waker used Give; Wait returns it
 	bounded    bool    // its wait has a ticket: a waker must win claim
@@ -33,7 +33,7 @@ type WaitQueue struct {
 func (wq *WaitQueue) Empty() bool { return wq.head == nil }
 
 func (wq *WaitQueue) push(w *Waiter) {
-	w.q = wq
+	w.queue = wq
 	w.prev, w.next = wq.tail, nil
 	if wq.tail == nil {
 		wq.head = w
@@ -44,7 +44,7 @@ func (wq *WaitQueue) push(w *Waiter) {
 }
 
 func (wq *WaitQueue) pushFront(w *Waiter) {
-	w.q = wq
+	w.queue = wq
 	w.prev, w.next = nil, wq.head
 	if wq.head == nil {
 		wq.tail = w
@@ -55,7 +55,7 @@ func (wq *WaitQueue) pushFront(w *Waiter) {
 }
 
 func (wq *WaitQueue) remove(w *Waiter) {
-	if w.q != wq {
+	if w.queue != wq {
 		return
 	}
 	if w.prev == nil {
@@ -68,7 +68,7 @@ func (wq *WaitQueue) remove(w *Waiter) {
 	} else {
 		w.next.prev = w.prev
 	}
-	w.next, w.prev, w.q = nil, nil, nil
+	w.next, w.prev, w.queue = nil, nil, nil
 }
 
 // Pop takes the waiter that has waited longest out of wq; nil: there is none. The caller holds the lock, and must then
@@ -80,7 +80,7 @@ func (wq *WaitQueue) Pop() *Waiter {
 			return nil
 		}
 		next := w.next
-		w.next, w.q, wq.head = nil, nil, next // in one statement: the compiler checks the write barrier once
+		w.next, w.queue, wq.head = nil, nil, next // in one statement: the compiler checks the write barrier once
 		if next == nil {
 			wq.tail = nil
 		} else {
@@ -137,8 +137,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
 		return waitOutside(q, mu, false, nil)
 	}
-	w := &c.cur.w
-	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
+	w := &c.cur.waiter
+	if x := c.cur.extras.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -162,7 +162,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	// or two.
 	v := c.l.vp
 	storeRel(&c.inside, c.inUser)
-	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.extras.Load() != nil {
 		c.resumedSlow()
 	}
 	w.kind = InOther
@@ -175,8 +175,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 
 // waitFirst is Wait of a thread at the front of q.
 func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
-	w := &c.cur.w
-	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
+	w := &c.cur.waiter
+	if x := c.cur.extras.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -189,7 +189,7 @@ func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
 // WaitNote is Wait with a note for the waker: see Waiter.Note.
 func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 	if c != nil {
-		c.cur.w.note = note
+		c.cur.waiter.note = note
 		return c.Wait(q, mu)
 	}
 	return waitOutside(q, mu, false, note)
@@ -234,7 +234,7 @@ func (w *Waiter) Give() { w.given = true }
 
 // Wake makes the waiter ready again. It touches neither the waiter nor the queue it came from after that.
 func (c *co) Wake(w *Waiter) {
-	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
+	if t := w.thread; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
 		v := c.l.vp
 		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.mayIgnoreWants() && v.q.tryPush(t) {
 			return
@@ -243,7 +243,7 @@ func (c *co) Wake(w *Waiter) {
 	if w.b != nil {
 		w.b.wake(c)
 	} else {
-		c.ready(w.t)
+		c.ready(w.thread)
 	}
 }
 

@@ -131,11 +131,11 @@ func (v *vp) wakeIfDue(preempt bool) {
 		return
 	}
 	switch m := v.mode(); {
-	case m == free && (v.hasWork() || v.idle.kicked()):
+	case m == vpFree && (v.hasWork() || v.idle.kicked()):
 		v.wakeSpare(toClaim, preempt || v.idle.asleep())
-	case m != free && v.sched.clockAsleep():
+	case m != vpFree && v.sched.clockAsleep():
 		v.sched.clock.wake(moved) // the holder may be stuck: the clock has to look
-	case m == user && v.runsCPUBound():
+	case m == vpUser && v.runsCPUBound():
 		v.sched.clock.press()
 	}
 }
@@ -165,7 +165,7 @@ func (s *Scheduler) Kick(vp int) {
 		return
 	}
 	for _, v := range s.vps {
-		if v.mode() == free && !v.disabled.Load() {
+		if v.mode() == vpFree && !v.disabled.Load() {
 			v.kick()
 			return
 		}
@@ -177,12 +177,12 @@ func (s *Scheduler) Kick(vp int) {
 // its timer hooks. A held VP may have fired its idle hooks for the last time before it sleeps, or its
 // thread may be in an operation and compute next: it gets both the kick and the clock.
 func (v *vp) kick() {
-	if v.mode() == user || v.disabled.Load() {
+	if v.mode() == vpUser || v.disabled.Load() {
 		v.sched.wakeClock()
 		return
 	}
 	v.idle.kick() // also while an LWP is on its way: it takes the kick after it has arrived
-	if v.mode() == free {
+	if v.mode() == vpFree {
 		v.wakeSpare(toClaim, true)
 	} else {
 		v.sched.wakeClock()

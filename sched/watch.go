@@ -12,16 +12,16 @@ import (
 // the VP (seize); if it computes, the taker has it stopped (ask, claimStopped). README.md, section 4, draws the three.
 //
 // A taker does none of the three while the thread is inside the scheduler, or has disabled preemption. One taker at a
-// time acts, with the word of the VP loaned, and while the thread cannot run: the status of its goroutine, or the scan
-// bit in that, keeps it from running (package direct). In the portable mode (detach) a thread that keeps its VP too
-// long loses it, whatever the thread does.
+// time acts, with the word of the VP borrowed, and while the thread cannot run: the status of its goroutine, or the
+// scan bit in that, keeps it from running (package direct). In the portable mode (detach) a thread that keeps its VP
+// too long loses it, whatever the thread does.
 
 // takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
 func (v *vp) takeBack(c *co) bool {
 	if c.isInside() || direct.Status(c.gHint()) != direct.Waiting {
 		return false
 	}
-	old, ok := v.word.lend()
+	old, ok := v.word.borrow()
 	if !ok {
 		return false
 	}
@@ -32,7 +32,7 @@ func (v *vp) takeBack(c *co) bool {
 	if done {
 		v.cur = l.base
 		if chosen {
-			learn(c, v)
+			learnHabit(c, v)
 		}
 	}
 	v.giveBack(old)
@@ -86,7 +86,7 @@ func (l *lwp) takeBackAlone() {
 func (c *co) gHint() uintptr { return c.seat.G }
 
 // lwpHint returns the LWP on which c runs: a racy read, of a field that does not change while c runs. A taker, which
-// acts on it, reads it again with the word loaned.
+// acts on it, reads it again with the word borrowed.
 //
 //go:norace
 func (c *co) lwpHint() *lwp { return c.l }
@@ -138,13 +138,13 @@ func (v *vp) remind(c *co) {
 
 // claimStopped settles what becomes of c, which was asked to stop. If c has stopped in its own code, claimStopped parks
 // it and gives its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime,
-// claimStopped lets it go on. It returns false if c has not stopped, or if v is loaned to another taker.
+// claimStopped lets it go on. It returns false if c has not stopped, or if v is borrowed to another taker.
 func (v *vp) claimStopped(c *co) bool {
 	if direct.Status(c.gHint()) != direct.Preempted {
 		return false
 	}
 	c.isInside() // what it did as an operation precedes what is done here
-	old, ok := v.word.lend()
+	old, ok := v.word.borrow()
 	if !ok {
 		return false
 	}
@@ -203,7 +203,7 @@ func (v *vp) seize(l *lwp) bool {
 	if !isDirect {
 		return false
 	}
-	old, ok := v.word.lend()
+	old, ok := v.word.borrow()
 	if !ok {
 		return false
 	}
@@ -211,7 +211,7 @@ func (v *vp) seize(l *lwp) bool {
 	if old != 0 && !c.isBase() {
 		raceAcquire(c.lwpHint())
 		if s := direct.Status(c.gHint()); s == direct.Syscall || s == direct.Waiting {
-			if direct.Deprive(c.gHint(), s, &c.inside, &v.word.v, l.id|loanBit) {
+			if direct.Deprive(c.gHint(), s, &c.inside, &v.word.word, l.id|borrowBit) {
 				c.isInside() // what it has done as an operation precedes what is done here
 				to = l.id
 				v.cur = l.base

@@ -27,7 +27,7 @@ func (e *WatchdogError) Error() string {
 func (s *Scheduler) runWatchdog(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {
-		if w := &v.watch; v.mode() == user && !w.reported && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
+		if w := &v.watch; v.mode() == vpUser && !w.reported && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
 			w.reported = true
 			s.reportStuck(v, now-w.since)
 		}
@@ -57,7 +57,7 @@ func (v *vp) runningThread() (h Thread, goroutine uint64) {
 	c := v.cur
 	raceSawBirth()
 	if t := c.cur; t != nil && !c.base {
-		h = Thread{t, t.gen}
+		h = Thread{t, t.id}
 	}
 	if n := c.notes.Load(); n != nil {
 		goroutine = n.goroutine

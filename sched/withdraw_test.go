@@ -32,18 +32,18 @@ func TestWithdraw(t *testing.T) {
 		}, want: false},
 		{name: "others of another priority are ready", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(defaultRank - 1)) }, want: false},
 		{name: "others were preempted", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(cpuBoundRank)) }, want: false},
-		{name: "pinned", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.rarePart.Store(&rare{id: x.gen, pinned: true}) }, want: false},
+		{name: "pinned", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.extras.Store(&extras{id: x.id, pinned: true}) }, want: false},
 		{name: "detached", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) {
-			x.rarePart.Store(&rare{id: x.gen})
-			x.rarePart.Load().detached.Store(true)
+			x.extras.Store(&extras{id: x.id})
+			x.extras.Load().detached.Store(true)
 		}, want: false},
-		{name: "with a name", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.rarePart.Store(&rare{id: x.gen, name: "x"}) }, want: true},
+		{name: "with a name", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.extras.Store(&extras{id: x.id, name: "x"}) }, want: true},
 		{name: "the joiner stays on its OS thread", n: 3, at: 1, setup: func(_ *vp, c *co, _ *thread) { c.stays = true }, want: false},
 		{name: "it may not run here", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) {
 			only := OneVP(1)
 			x.set.Store(&only)
 		}, want: false, moved: true},
-		{name: "it has ended, and is another one", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.gen += 1000 }, want: false, moved: true},
+		{name: "it has ended, and is another one", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.id += 1000 }, want: false, moved: true},
 	} {
 		s := planted(t, "core:2 pu:1", 0)
 		h := newHand(s.vps[0], 1)
@@ -58,7 +58,7 @@ func TestWithdraw(t *testing.T) {
 			v.q.push(x)
 		}
 		x := all[test.at]
-		handle := Thread{x, x.gen}
+		handle := Thread{x, x.id}
 		if test.setup != nil {
 			test.setup(v, c, x)
 		}
@@ -98,7 +98,7 @@ func TestWithdrawFromInbox(t *testing.T) {
 	a.vp, b.vp = v, v
 	v.post(a)
 	v.post(b)
-	if c.withdraw(Thread{a, a.gen}) || !c.withdraw(Thread{b, b.gen}) || !c.withdraw(Thread{a, a.gen}) || v.hasWork() {
+	if c.withdraw(Thread{a, a.id}) || !c.withdraw(Thread{b, b.id}) || !c.withdraw(Thread{a, a.id}) || v.hasWork() {
 		t.Error("not as if they had been in the queue")
 	}
 }
@@ -113,7 +113,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 	x.vp, mine.vp = s.vps[1], s.vps[0]
 	s.vps[1].q.push(x)
 	s.vps[0].q.push(mine)
-	if h.c.withdraw(Thread{x, x.gen}) || s.vps[0].q.total() != 1 || s.vps[1].q.total() != 1 {
+	if h.c.withdraw(Thread{x, x.id}) || s.vps[0].q.total() != 1 || s.vps[1].q.total() != 1 {
 		t.Error("taken from another VP")
 	}
 }

@@ -2,35 +2,35 @@ package sched
 
 import "sync/atomic"
 
-// vpWord says which LWP holds a VP: the id of the LWP, or 0 for none. loanBit is set while a taker works on the
+// vpWord says which LWP holds a VP: the id of the LWP, or 0 for none. borrowBit is set while a taker works on the
 // VP's private state. Whether the thread that runs there is inside the scheduler stands in another
 // word, co.inside, which that thread writes with plain stores. See README.md.
 //
 //	free ── claim: a spare that was woken, or a thread back from Blocking ──► L
 //	L ───── release: L goes to sleep, or its thread enters Blocking ────────► free
-//	x ───── lend: a taker; then it looks whether L is inside ───────────────► x, loaned
-//	x, loaned ── giveBack ──────────────────────────────────────────────────► x
-//	L, loaned ── giveBack as another: the VP is taken from L, for S ────────► S
-type vpWord struct{ v uint32 }
+//	x ───── borrow: a taker; then it looks whether L is inside ─────────────► x, borrowed
+//	x, borrowed ── giveBack ────────────────────────────────────────────────► x
+//	L, borrowed ── giveBack as another: the VP is taken from L, for S ──────► S
+type vpWord struct{ word uint32 }
 
 const (
-	loanBit   = 1 << 31
+	borrowBit = 1 << 31
 	fencedBit = 1 << 30       // in co.id, where Enter needs a barrier: see borrow.go
 	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
 )
 
-// load returns the word, with loanBit.
-func (wd *vpWord) load() uint32 { return atomic.LoadUint32(&wd.v) }
+// load returns the word, with borrowBit.
+func (wd *vpWord) load() uint32 { return atomic.LoadUint32(&wd.word) }
 
 // holder returns the id of the LWP that a word names; 0: none.
-func holder(x uint32) uint32 { return x &^ loanBit }
+func holder(x uint32) uint32 { return x &^ borrowBit }
 
 // holder returns the id of the LWP that has the VP; 0: none.
 func (wd *vpWord) holder() uint32 { return holder(wd.load()) }
 
-// claim: free -> L. Counterparts: other claims, lend.
+// claim: free -> L. Counterparts: other claims, borrow.
 func (wd *vpWord) claim(id uint32) bool {
-	return atomic.LoadUint32(&wd.v) == 0 && atomic.CompareAndSwapUint32(&wd.v, 0, id)
+	return atomic.LoadUint32(&wd.word) == 0 && atomic.CompareAndSwapUint32(&wd.word, 0, id)
 }
 
 // release: L -> free, by L, which is inside. A taker that has borrowed the word meanwhile sees that L is inside, and
@@ -39,19 +39,19 @@ func (wd *vpWord) release(id uint32) { wd.passOn(id, 0) }
 
 // passOn: L -> another LWP, by L, which is inside.
 func (wd *vpWord) passOn(id, to uint32) {
-	for n := 1; !atomic.CompareAndSwapUint32(&wd.v, id, to); n++ {
+	for n := 1; !atomic.CompareAndSwapUint32(&wd.word, id, to); n++ {
 		spinPause(n)
 	}
 }
 
-// lend: x -> x, loaned. Takers exclude each other by it.
-func (wd *vpWord) lend() (x uint32, ok bool) {
+// borrow: x -> x, borrowed. Takers exclude each other by it.
+func (wd *vpWord) borrow() (x uint32, ok bool) {
 	x = wd.load()
-	return x, x&loanBit == 0 && atomic.CompareAndSwapUint32(&wd.v, x, x|loanBit)
+	return x, x&borrowBit == 0 && atomic.CompareAndSwapUint32(&wd.word, x, x|borrowBit)
 }
 
-// giveBack: x, loaned -> x, or another holder.
-func (wd *vpWord) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
+// giveBack: x, borrowed -> x, or another holder.
+func (wd *vpWord) giveBack(x uint32) { atomic.StoreUint32(&wd.word, x) }
 
 // fenced says that each Enter passes a barrier of its own, because the kernel has no membarrier; chooseMode sets it.
 //

@@ -18,7 +18,7 @@ const (
 
 // TestWordTransitions: every transition from every state, as word.go draws them.
 func TestWordTransitions(t *testing.T) {
-	states := []uint32{0, loanBit, me, me | loanBit, other, other | loanBit}
+	states := []uint32{0, borrowBit, me, me | borrowBit, other, other | borrowBit}
 	for _, c := range []struct {
 		name string
 		do   func(w *vpWord) bool
@@ -26,19 +26,19 @@ func TestWordTransitions(t *testing.T) {
 	}{
 		{"claim", func(w *vpWord) bool { return w.claim(me) }, map[uint32]uint32{0: me}},
 		{"lend", func(w *vpWord) bool {
-			found := w.v
-			x, ok := w.lend()
+			found := w.word
+			x, ok := w.borrow()
 			return ok && x == found
-		}, map[uint32]uint32{0: loanBit, me: me | loanBit, other: other | loanBit}},
+		}, map[uint32]uint32{0: borrowBit, me: me | borrowBit, other: other | borrowBit}},
 		{"lend and giveBack", func(w *vpWord) bool {
-			x, ok := w.lend()
+			x, ok := w.borrow()
 			if ok {
 				w.giveBack(x)
 			}
 			return ok
 		}, map[uint32]uint32{0: 0, me: me, other: other}},
 		{"lend and giveBack as another", func(w *vpWord) bool {
-			_, ok := w.lend()
+			_, ok := w.borrow()
 			if ok {
 				w.giveBack(me)
 			}
@@ -54,27 +54,27 @@ func TestWordTransitions(t *testing.T) {
 			if !allowed {
 				want = from
 			}
-			if w.v != want {
-				t.Errorf("%s from %#x: to %#x, want %#x", c.name, from, w.v, want)
+			if w.word != want {
+				t.Errorf("%s from %#x: to %#x, want %#x", c.name, from, w.word, want)
 			}
 		}
 	}
 	w := vpWord{me}
-	if w.passOn(me, other); w.v != other {
-		t.Errorf("passed on, it is %#x", w.v)
+	if w.passOn(me, other); w.word != other {
+		t.Errorf("passed on, it is %#x", w.word)
 	}
-	if w.release(other); w.v != 0 {
-		t.Errorf("released, it is %#x", w.v)
+	if w.release(other); w.word != 0 {
+		t.Errorf("released, it is %#x", w.word)
 	}
 	for _, x := range states {
-		if w := (vpWord{x}); w.holder() != x&^loanBit || holder(x) != x&^loanBit {
+		if w := (vpWord{x}); w.holder() != x&^borrowBit || holder(x) != x&^borrowBit {
 			t.Errorf("the holder of %#x is %#x", x, w.holder())
 		}
 	}
 }
 
-// TestReleaseWaitsForTaker: an LWP that gives a VP away while a taker has the word for a moment does so afterwards, and what
-// the taker gives back is not what is found then.
+// TestReleaseWaitsForTaker: an LWP that gives a VP away while a taker has the word for a moment does so afterwards, and
+// what the taker gives back is not what is found then.
 func TestReleaseWaitsForTaker(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -85,7 +85,7 @@ func TestReleaseWaitsForTaker(t *testing.T) {
 		{"passOn", other, func(w *vpWord) { w.passOn(me, other) }},
 	} {
 		w := vpWord{me}
-		x, ok := w.lend()
+		x, ok := w.borrow()
 		if !ok {
 			t.Fatal("not to be had")
 		}
@@ -93,7 +93,7 @@ func TestReleaseWaitsForTaker(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { c.do(&w); over.Store(true) })
 		time.Sleep(2 * time.Millisecond)
-		if over.Load() || w.load() != me|loanBit {
+		if over.Load() || w.load() != me|borrowBit {
 			t.Errorf("%s does not wait for a taker: %#x", c.name, w.load())
 		}
 		w.giveBack(x)
@@ -118,44 +118,44 @@ func TestBorrow(t *testing.T) {
 		ok     bool
 	}{
 		{"free", 0, &v.vacant, isIn, true},
-		{"free, and loaned", loanBit, &v.vacant, isIn, false},
+		{"free, and borrowed", borrowBit, &v.vacant, isIn, false},
 		{"its thread runs user code", me, c, 0, true},
 		{"its thread is not to be preempted", me, c, noPreempt, true},
 		{"its thread is inside", me, c, isIn, false},
 		{"its thread is inside, not to be preempted", me, c, isIn | noPreempt, false},
-		{"loaned", me | loanBit, c, 0, false},
+		{"borrowed", me | borrowBit, c, 0, false},
 		{"just claimed", me, &v.vacant, isIn, false},
 		{"its base runs", me, base, isIn, false},
 	} {
-		v.word.v, v.cur = test.word, test.cur
+		v.word.word, v.cur = test.word, test.cur
 		test.cur.inside = test.inside
 		old, ok := v.borrow()
 		if ok != test.ok || ok && old != test.word {
 			t.Errorf("%s: %v, %#x", test.name, ok, old)
 		}
-		if want := test.word | loanBit; ok && (v.word.v != want || v.mode() != loaned) {
-			t.Errorf("%s: loaned as %#x, mode %d", test.name, v.word.v, v.mode())
+		if want := test.word | borrowBit; ok && (v.word.word != want || v.mode() != vpBorrowed) {
+			t.Errorf("%s: borrowed as %#x, mode %d", test.name, v.word.word, v.mode())
 		}
 		if ok {
 			v.giveBack(old)
 		}
-		if v.word.v != test.word || v.cur != test.cur || test.cur.inside != test.inside {
-			t.Errorf("%s: %#x afterwards", test.name, v.word.v)
+		if v.word.word != test.word || v.cur != test.cur || test.cur.inside != test.inside {
+			t.Errorf("%s: %#x afterwards", test.name, v.word.word)
 		}
 	}
 	for _, test := range []struct {
 		word   uint32
 		inside uint32
 		want   vpMode
-	}{{0, 0, free}, {me, 0, user}, {me, noPreempt, user}, {me, isIn, held}, {me | loanBit, 0, loaned}, {loanBit, 0, loaned}} {
-		v.word.v, v.cur, c.inside = test.word, c, test.inside
+	}{{0, 0, vpFree}, {me, 0, vpUser}, {me, noPreempt, vpUser}, {me, isIn, vpHeld}, {me | borrowBit, 0, vpBorrowed}, {borrowBit, 0, vpBorrowed}} {
+		v.word.word, v.cur, c.inside = test.word, c, test.inside
 		if m := v.mode(); m != test.want {
 			t.Errorf("word %#x, inside %d: mode %d, want %d", test.word, test.inside, m, test.want)
 		}
 	}
 }
 
-// TestGiveBackOfFree: a post that finds a free VP loaned wakes no LWP: the borrower, which gives it back, does.
+// TestGiveBackOfFree: a post that finds a free VP borrowed wakes no LWP: the borrower, which gives it back, does.
 func TestGiveBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
@@ -199,7 +199,7 @@ func TestTakeBackOfFree(t *testing.T) {
 	within(t, "it waits in Go", func() bool { return direct.Status(c.seat.G) == direct.Waiting })
 	x := ofRank(defaultRank)
 	x.vp = v
-	v.push(x) // by a post that finds the VP loaned, and so wakes none
+	v.push(x) // by a post that finds the VP borrowed, and so wakes none
 	if v.takeBack(c) || v.word.load() != 0 {
 		t.Fatalf("a free VP was taken back: %#x", v.word.load())
 	}
@@ -243,7 +243,7 @@ func TestRegains(t *testing.T) {
 		if !c.regains() || c.inside != isIn|noPreempt {
 			t.Errorf("it has its VP, and is not inside: %d", c.inside)
 		}
-		for _, x := range []uint32{0, loanBit, other, other | loanBit} {
+		for _, x := range []uint32{0, borrowBit, other, other | borrowBit} {
 			if fresh(x).regains() {
 				t.Errorf("it has its VP again, which is %#x", x)
 			}
@@ -253,17 +253,17 @@ func TestRegains(t *testing.T) {
 			t.Error("its LWP's VP is taken for its own")
 		}
 
-		c = fresh(me | loanBit)
+		c = fresh(me | borrowBit)
 		ends := waiting(t, c)
 		if v.word.giveBack(me); !ends() {
 			t.Error("given back, and not regained")
 		}
-		c = fresh(me | loanBit)
+		c = fresh(me | borrowBit)
 		ends = waiting(t, c)
 		if v.word.giveBack(other); ends() {
 			t.Error("taken, and regained")
 		}
-		c = fresh(me | loanBit) // its OS thread is taken back: by id first, then its base has the VP
+		c = fresh(me | borrowBit) // its OS thread is taken back: by id first, then its base has the VP
 		ends = waiting(t, c)
 		atomic.StoreUint32(&c.id, lostID)
 		if ends() {
@@ -272,10 +272,10 @@ func TestRegains(t *testing.T) {
 	}
 }
 
-// TestWordExcludes: threads of three LWPs enter and leave as fast as they can, with nothing but a plain store and a load,
-// switch to each other, release the VP, claim it, and seize it; thieves borrow it. Most are in for a moment, some for longer than
-// a look takes. What is done inside and while loaned must not overlap: then there is another holder, plain counters
-// lose updates, and the race detector sees it.
+// TestWordExcludes: threads of three LWPs enter and leave as fast as they can, with nothing but a plain store and a
+// load, switch to each other, release the VP, claim it, and seize it; thieves borrow it. Most are in for a moment, some
+// for longer than a look takes. What is done inside and while borrowed must not overlap: then there is another holder,
+// plain counters lose updates, and the race detector sees it.
 func TestWordExcludes(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]

@@ -27,7 +27,7 @@ var limits = [hooks.NumPoints]int{
 }
 
 // maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind
-// before a helper thread serves the lane: as many as in Linux.
+// before a helper thread serves the VP queue: as many as in Linux.
 const maxUnfinishedFirings = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
@@ -40,13 +40,13 @@ func Attach(s Scheduler) (*Vector, error) {
 	if set == nil {
 		return nil, fmt.Errorf("attach: %w: it has no hooks", ErrScheduler)
 	}
-	if n < 1 || n > laneLimit {
-		return nil, fmt.Errorf("attach: %w: it has %d VPs, not 1 to %d", ErrScheduler, n, laneLimit)
+	if n < 1 || n > queueLimit {
+		return nil, fmt.Errorf("attach: %w: it has %d VPs, not 1 to %d", ErrScheduler, n, queueLimit)
 	}
-	v := &Vector{lanes: make([]lane, n), sched: s, maxUnfinished: maxUnfinishedFirings}
-	for i := range v.lanes {
-		v.lanes[i].index = i
-		v.lanes[i].lock.ready()
+	v := &Vector{queues: make([]vpQueue, n), sched: s, maxUnfinished: maxUnfinishedFirings}
+	for i := range v.queues {
+		v.queues[i].index = i
+		v.queues[i].lock.ready()
 	}
 	for p, limit := range limits {
 		h, err := set.Register(hooks.Point(p), Priority, "tasklets", func(vp int) hooks.Verdict {
@@ -72,11 +72,11 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. A firing that takes the lock of a lane after Detach has had it sees closed. So
-	// once Detach has had each lock, no tasklet begins any more.
-	mine := v.ownLane()
-	for i := range v.lanes {
-		l := &v.lanes[i]
+	// A firing may still be under way. A firing that takes the lock of a VP queue after Detach has had it sees closed.
+	// So once Detach has had each lock, no tasklet begins any more.
+	mine := v.ownQueue()
+	for i := range v.queues {
+		l := &v.queues[i]
 		if l == mine {
 			l.sweep(true)
 			continue
@@ -87,10 +87,10 @@ func (v *Vector) Detach() {
 	}
 }
 
-// fire is the hook of a point: it fires in the lane of VP vp.
+// fire is the hook of a point: it fires in the queue of VP vp.
 func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
-	if uint(vp) >= uint(len(v.lanes)) {
+	if uint(vp) >= uint(len(v.queues)) {
 		return hooks.Quiet
 	}
-	return v.lanes[vp].fire(v, at, limit)
+	return v.queues[vp].fire(v, at, limit)
 }

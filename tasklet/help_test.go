@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attachWith attaches a vector whose lanes go to a helper after so many firings that leave tasklets.
+// attachWith attaches a vector whose VP queues go to a helper after so many firings that leave tasklets.
 func attachWith(t rapid.TB, s Scheduler, maxUnfinished int) *Vector {
 	t.Helper()
 	v, err := Attach(s)
@@ -39,7 +39,7 @@ func again(v *Vector, runs *int, stop *bool) *Tasklet {
 	return t
 }
 
-func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
+func TestAfterTheBoundAQueueGoesToAHelper(t *testing.T) {
 	for _, p := range []hooks.Point{hooks.Switch, hooks.Yield, hooks.Library} {
 		m := &manual{n: 2, vp: 1}
 		v := attachWith(t, m, 3)
@@ -64,7 +64,7 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 		}
 		stop = true
 		m.spawn[0]() // the helper, on this goroutine
-		if got := m.set.Fire(p, 1); got != hooks.Quiet || runs != 47 || v.lanes[1].helperServes.Load() {
+		if got := m.set.Fire(p, 1); got != hooks.Quiet || runs != 47 || v.queues[1].helperServes.Load() {
 			t.Errorf("%v: %v after %d runs", p, got, runs)
 		}
 		stop = false
@@ -75,7 +75,7 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 	}
 }
 
-func TestALaneThatGetsEmptyBeginsToCountAnew(t *testing.T) {
+func TestAQueueThatGetsEmptyBeginsToCountAnew(t *testing.T) {
 	m := &manual{n: 1, vp: 0}
 	v := attachWith(t, m, 3)
 	runs, stop := 0, false
@@ -94,7 +94,7 @@ func TestALaneThatGetsEmptyBeginsToCountAnew(t *testing.T) {
 	}
 }
 
-// However a helper ends, the hooks serve the lane again.
+// However a helper ends, the hooks serve the VP queue again.
 func TestHelperEnds(t *testing.T) {
 	for name, end := range map[string]func(v *Vector){
 		"detached": func(v *Vector) { v.Detach() },
@@ -120,8 +120,8 @@ func TestHelperEnds(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); m.spawn[0]() }()
 		<-done
-		if v.lanes[0].helperServes.Load() {
-			t.Errorf("%s: the lane still is the helper's", name)
+		if v.queues[0].helperServes.Load() {
+			t.Errorf("%s: the queue still is the helper's", name)
 		}
 		if !tk.Kill() {
 			t.Errorf("%s: not over", name)
@@ -166,7 +166,7 @@ func TestHighPriorityStaysWithATaskletThatIsKilled(t *testing.T) {
 	tk := newHigh(v, func() { t.Error("it is dead") })
 	tk.Schedule()
 	tk.Disable()
-	if !tk.Kill() || rankOf(tk.word.Load()) != 0 || v.lanes[0].numAdopted() != 0 {
+	if !tk.Kill() || rankOf(tk.word.Load()) != 0 || v.queues[0].numAdopted() != 0 {
 		t.Errorf("state %#x", uint64(tk.word.Load()))
 	}
 	if newHigh(nil, func() {}).Schedule() || newHigh(v, nil).Schedule() {

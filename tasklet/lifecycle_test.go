@@ -27,7 +27,7 @@ func TestKillDropsWhatIsScheduled(t *testing.T) {
 	}
 	m.set.Fire(hooks.Idle, 0)
 	if runs != 2 {
-		t.Errorf("%d runs of its neighbours, want 2", runs)
+		t.Errorf("%d runs of its neighbors, want 2", runs)
 	}
 	tk.Disable()
 	if tk.Schedule() || !tk.Enable() {
@@ -63,11 +63,11 @@ func TestKillFromATasklet(t *testing.T) {
 		if self.Kill() {
 			t.Error("it says that it does not run")
 		}
-		if !sibling.Kill() { // in our own lane: we can take it out
+		if !sibling.Kill() { // in our own VP queue: we can take it out
 			t.Error("sibling is still there")
 		}
-		if remote.Kill() { // in a lane that is not ours
-			t.Error("remote was in another lane, what took it out?")
+		if remote.Kill() { // in a VP queue that is not ours
+			t.Error("remote was in another queue, what took it out?")
 		}
 		if err := remote.Init(v, func() {}); !errors.Is(err, ErrInUse) {
 			t.Errorf("Init in use: %v", err)
@@ -102,7 +102,7 @@ func TestTheTurnIsNotTakenTwice(t *testing.T) {
 	}
 }
 
-func TestPanicAndGoexitLeaveTheLaneUsable(t *testing.T) {
+func TestPanicAndGoexitLeaveTheQueueUsable(t *testing.T) {
 	for name, leave := range map[string]func(){
 		"panic":  func() { panic("on purpose") },
 		"Goexit": runtime.Goexit,
@@ -164,7 +164,7 @@ func TestDetach(t *testing.T) {
 }
 
 // A caller may have looked whether the vector is detached just before it was, and
-// push just after Detach had emptied the lane; and a firing may still come.
+// push just after Detach had emptied the VP queue; and a firing may still come.
 func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	_, v := newManual(t, 1)
 	tk := New(v, func() { t.Error("it ran") })
@@ -180,7 +180,7 @@ func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 
 // Between two looks of an idle VP another firing has the lock and leaves
 // work behind: the first look must not count.
-func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
+func TestAQueueIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 	for name, leave := range map[string]func(tk, other *Tasklet){
 		"nothing":               func(tk, other *Tasklet) {},
 		"the same one, again":   func(tk, other *Tasklet) { tk.Schedule() },
@@ -188,13 +188,13 @@ func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 		"one that cannot begin": func(tk, other *Tasklet) { other.Schedule(); other.Disable() },
 	} {
 		_, v := newManual(t, 1)
-		l := &v.lanes[0]
+		l := &v.queues[0]
 		var tk *Tasklet
 		other := New(v, func() {})
 		tk = New(v, func() { leave(tk, other) })
 		seen := l.lock.word.Load()
 		if !l.emptySince(seen) {
-			t.Errorf("%s: a new lane is not empty", name)
+			t.Errorf("%s: a new queue is not empty", name)
 		}
 		tk.Schedule()
 		if l.emptySince(seen) {
@@ -227,7 +227,7 @@ func TestBadInput(t *testing.T) {
 	for name, s := range map[string]Scheduler{
 		"none":     nil,
 		"no VPs":   &manual{n: 0},
-		"too many": &manual{n: laneLimit + 1},
+		"too many": &manual{n: queueLimit + 1},
 		"no hooks": hookless{&manual{n: 1}},
 	} {
 		if v, err := Attach(s); v != nil || !errors.Is(err, ErrScheduler) {
@@ -237,7 +237,7 @@ func TestBadInput(t *testing.T) {
 	_, v := newManual(t, 1)
 	var tk Tasklet
 	if tk.Schedule() || tk.ScheduleOn(0) || !tk.Disable() || tk.Enable() || !tk.Kill() {
-		t.Error("a tasklet that was never initialised does something")
+		t.Error("a tasklet that was never initialized does something")
 	}
 	if err := tk.Init(nil, func() {}); !errors.Is(err, ErrVector) {
 		t.Error(err)
@@ -252,7 +252,7 @@ func TestBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	if err := tk.Init(v, func() {}); !errors.Is(err, ErrInUse) {
-		t.Errorf("initialised twice: %v", err)
+		t.Errorf("initialized twice: %v", err)
 	}
 	for _, dead := range []*Tasklet{New(nil, func() {}), New(v, nil)} {
 		if dead.Schedule() || !dead.Kill() || dead.Enable() {

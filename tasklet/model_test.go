@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// modelled is what a tasklet should be, kept in plain words.
-type modelled struct {
+// modeled is what a tasklet should be, kept in plain words.
+type modeled struct {
 	real     *Tasklet
 	wanted   bool // scheduled and not begun
 	disabled int
 	dead     bool
 	running  bool
-	lane     int // in which it waits; -1: in none
+	queue    int // in which it waits; -1: in none
 	home     int // where it was last
 	rank     int // 0: of high priority
 }
@@ -26,66 +26,66 @@ type world struct {
 	t       *rapid.T
 	sched   *manual
 	vector  *Vector
-	all     []*modelled
-	ready   [][ranks][]*modelled // by lane and rank: what the next firing takes, in this order
-	fresh   [][ranks][]*modelled // by lane and rank: what came since it began
-	firing  int                  // lane that is being fired; -1: none
-	pops    [ranks]int           // how many it may still take out
-	current *modelled            // which runs
-	row     []int                // by lane: how many firings on threads have done so in a row
-	helped  []bool               // by lane: there is a helper
+	all     []*modeled
+	ready   [][ranks][]*modeled // by VP queue and rank: what the next firing takes, in this order
+	fresh   [][ranks][]*modeled // by VP queue and rank: what came since it began
+	firing  int                 // VP queue that is being fired; -1: none
+	pops    [ranks]int          // how many it may still take out
+	current *modeled            // which runs
+	row     []int               // by VP queue: how many firings on threads have done so in a row
+	helped  []bool              // by VP queue: there is a helper
 }
 
 // bound is that of the vector.
 const bound = 1
 
 // enter puts x at the end of where, if nothing speaks against it.
-func (w *world) enter(x *modelled, where [][ranks][]*modelled, lane int) {
-	if x.wanted && x.disabled == 0 && !x.dead && !x.running && x.lane < 0 {
-		x.lane, x.home = lane, lane
-		where[lane][x.rank] = append(where[lane][x.rank], x)
+func (w *world) enter(x *modeled, where [][ranks][]*modeled, queue int) {
+	if x.wanted && x.disabled == 0 && !x.dead && !x.running && x.queue < 0 {
+		x.queue, x.home = queue, queue
+		where[queue][x.rank] = append(where[queue][x.rank], x)
 	}
 }
 
-func (w *world) adopt(lane int) {
+func (w *world) adopt(queue int) {
 	for rank := range ranks {
-		w.ready[lane][rank] = append(w.ready[lane][rank], w.fresh[lane][rank]...)
-		w.fresh[lane][rank] = nil
+		w.ready[queue][rank] = append(w.ready[queue][rank], w.fresh[queue][rank]...)
+		w.fresh[queue][rank] = nil
 	}
 }
 
-func (w *world) sweep(lane int) {
-	w.adopt(lane)
+func (w *world) sweep(queue int) {
+	w.adopt(queue)
 	for rank := range ranks {
-		var kept []*modelled
-		for _, x := range w.ready[lane][rank] {
+		var kept []*modeled
+		for _, x := range w.ready[queue][rank] {
 			if x.dead {
-				x.lane = -1
+				x.queue = -1
 			} else {
 				kept = append(kept, x)
 			}
 		}
-		w.ready[lane][rank] = kept
+		w.ready[queue][rank] = kept
 	}
 }
 
-// waiting is how many are in a lane.
-func (w *world) waiting(lane int) (n int) {
+// waiting is how many are in a VP queue.
+func (w *world) waiting(queue int) (n int) {
 	for rank := range ranks {
-		n += len(w.ready[lane][rank]) + len(w.fresh[lane][rank])
+		n += len(w.ready[queue][rank]) + len(w.fresh[queue][rank])
 	}
 	return n
 }
 
 // skip takes out what the firing finds dead or disabled, up to the first one that
 // it has to run, which is returned.
-func (w *world) skip() *modelled {
+func (w *world) skip() *modeled {
 	for rank := range ranks {
 		for q := &w.ready[w.firing][rank]; w.pops[rank] > 0 && len(*q) > 0; {
 			x := (*q)[0]
 			*q = (*q)[1:]
 			w.pops[rank]--
-			x.lane = -1
+			x.queue = -1
 			if !x.dead && x.disabled == 0 {
 				return x
 			}
@@ -95,14 +95,14 @@ func (w *world) skip() *modelled {
 	return nil
 }
 
-func (w *world) pick() *modelled {
+func (w *world) pick() *modeled {
 	return w.all[rapid.IntRange(0, len(w.all)-1).Draw(w.t, "tasklet")]
 }
 
 // move puts the caller on some VP, or on none.
 func (w *world) move() { w.sched.vp = rapid.IntRange(-1, w.sched.n-1).Draw(w.t, "current") }
 
-func (w *world) place(x *modelled) int {
+func (w *world) place(x *modeled) int {
 	if w.sched.vp >= 0 {
 		return w.sched.vp
 	}
@@ -111,7 +111,7 @@ func (w *world) place(x *modelled) int {
 
 func (w *world) schedule() { w.scheduleThat(w.pick()) }
 
-func (w *world) scheduleThat(x *modelled) {
+func (w *world) scheduleThat(x *modeled) {
 	w.move()
 	if got := x.real.Schedule(); got != (!x.dead && !x.wanted) {
 		w.t.Fatalf("Schedule says %v: %+v", got, *x)
@@ -160,10 +160,10 @@ func (w *world) enable() {
 func (w *world) kill() {
 	x := w.pick()
 	x.dead, x.wanted = true, false
-	if x.lane >= 0 && (w.current == nil || x.lane == w.firing) {
-		w.sweep(x.lane)
+	if x.queue >= 0 && (w.current == nil || x.queue == w.firing) {
+		w.sweep(x.queue)
 	}
-	over := !x.running && x.lane < 0
+	over := !x.running && x.queue < 0
 	if got := x.real.Kill(); got != over {
 		w.t.Fatalf("Kill says %v: %+v", got, *x)
 	}
@@ -178,16 +178,16 @@ func (w *world) init() {
 	} else {
 		err = x.real.Init(w.vector, w.body(x))
 	}
-	if (err == nil) != (x.dead && x.lane < 0) {
+	if (err == nil) != (x.dead && x.queue < 0) {
 		w.t.Fatalf("Init says %v: %+v", err, *x)
 	}
 	if err == nil {
-		*x = modelled{real: x.real, lane: -1, home: laneOf(x.real.word.Load()), rank: rank}
+		*x = modeled{real: x.real, queue: -1, home: queueOf(x.real.word.Load()), rank: rank}
 	}
 }
 
 // body is the function of tasklet x.
-func (w *world) body(x *modelled) func() {
+func (w *world) body(x *modeled) func() {
 	return func() {
 		if w.firing < 0 || w.current != nil {
 			w.t.Fatalf("it runs outside of a firing, or inside of another one: %+v", *x)
@@ -209,27 +209,27 @@ func (w *world) body(x *modelled) func() {
 }
 
 func (w *world) fire() {
-	lane := rapid.IntRange(0, w.sched.n-1).Draw(w.t, "vp")
+	queue := rapid.IntRange(0, w.sched.n-1).Draw(w.t, "vp")
 	point := hooks.Point(rapid.IntRange(0, int(hooks.NumPoints)-1).Draw(w.t, "point"))
 	thread := point != hooks.Idle && point != hooks.Timer
 	switch {
-	case w.waiting(lane) == 0: // it looks, and takes no turn
-	case thread && w.helped[lane]:
-		if got := w.sched.set.Fire(point, lane); got != hooks.Busy {
-			w.t.Fatalf("%v passes a lane by that the helper has, and says %v", point, got)
+	case w.waiting(queue) == 0: // it looks, and takes no turn
+	case thread && w.helped[queue]:
+		if got := w.sched.set.Fire(point, queue); got != hooks.Busy {
+			w.t.Fatalf("%v passes a queue by that the helper has, and says %v", point, got)
 		}
 		return
 	default:
-		w.turn(lane)
+		w.turn(queue)
 	}
-	verdict := w.sched.set.Fire(point, lane)
+	verdict := w.sched.set.Fire(point, queue)
 	want := hooks.Quiet
 	if w.served() {
 		want = hooks.Busy
-		if w.row[lane] += 1; !thread {
-			w.row[lane]--
-		} else if w.row[lane] > bound {
-			w.row[lane], w.helped[lane] = 0, true
+		if w.row[queue] += 1; !thread {
+			w.row[queue]--
+		} else if w.row[queue] > bound {
+			w.row[queue], w.helped[queue] = 0, true
 		}
 	}
 	if verdict != want {
@@ -246,46 +246,46 @@ func (w *world) fire() {
 	}
 }
 
-// turn begins what the holder of a lane does.
-func (w *world) turn(lane int) {
-	w.adopt(lane)
-	w.firing = lane
+// turn begins what the holder of a VP queue does.
+func (w *world) turn(queue int) {
+	w.adopt(queue)
+	w.firing = queue
 	for rank := range ranks {
-		w.pops[rank] = len(w.ready[lane][rank])
+		w.pops[rank] = len(w.ready[queue][rank])
 	}
 }
 
 // served ends it, and tells whether there is more to do.
 func (w *world) served() bool {
-	lane := w.firing
-	if lane < 0 {
+	queue := w.firing
+	if queue < 0 {
 		return false
 	}
 	if due := w.skip(); due != nil {
 		w.t.Fatalf("it was due and did not run: %+v", *due)
 	}
 	w.firing = -1
-	more := w.waiting(lane) > 0
+	more := w.waiting(queue) > 0
 	if !more {
-		w.row[lane] = 0
+		w.row[queue] = 0
 	}
 	return more
 }
 
-// help lets the helper of a lane run once, as after a Yield.
+// help lets the helper of a VP queue run once, as after a Yield.
 func (w *world) help() {
-	lane := rapid.IntRange(0, w.sched.n-1).Draw(w.t, "vp")
-	if !w.helped[lane] {
+	queue := rapid.IntRange(0, w.sched.n-1).Draw(w.t, "vp")
+	if !w.helped[queue] {
 		return
 	}
-	w.turn(lane)
-	goesOn := w.vector.lanes[lane].serveTurn(w.vector)
+	w.turn(queue)
+	goesOn := w.vector.queues[queue].serveTurn(w.vector)
 	more := w.served()
-	if goesOn != more || w.vector.lanes[lane].helperServes.Load() != more {
+	if goesOn != more || w.vector.queues[queue].helperServes.Load() != more {
 		w.t.Fatalf("the helper goes on: %v, want %v", goesOn, more)
 	}
 	if !more {
-		w.helped[lane] = false
+		w.helped[queue] = false
 		w.sched.spawn = w.sched.spawn[1:]
 	}
 }
@@ -293,9 +293,9 @@ func (w *world) help() {
 func (w *world) compare() {
 	for i, x := range w.all {
 		s := x.real.word.Load()
-		if s.Has(serial.Queued) != (x.lane >= 0) || s.Has(serial.Running) || s.Has(serial.Killed) != x.dead ||
+		if s.Has(serial.Queued) != (x.queue >= 0) || s.Has(serial.Running) || s.Has(serial.Killed) != x.dead ||
 			s.Has(serial.Scheduled) != x.wanted || rankOf(s) != x.rank || int(s.Holds()) != x.disabled ||
-			x.lane >= 0 && laneOf(s) != x.lane {
+			x.queue >= 0 && queueOf(s) != x.queue {
 			w.t.Fatalf("tasklet %d: state %#x, model %+v", i, uint64(s), *x)
 		}
 	}
@@ -307,11 +307,11 @@ func TestTaskletsFollowTheirModel(t *testing.T) {
 	const vps, tasklets = 2, 4 // fewer tasklets than any firing's limit
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{t: t, sched: &manual{n: vps, vp: -1}, firing: -1,
-			ready: make([][ranks][]*modelled, vps), fresh: make([][ranks][]*modelled, vps),
+			ready: make([][ranks][]*modeled, vps), fresh: make([][ranks][]*modeled, vps),
 			row: make([]int, vps), helped: make([]bool, vps)}
 		w.vector = attachWith(t, w.sched, bound)
 		for i := range tasklets {
-			x := &modelled{lane: -1, home: i % vps, rank: 1}
+			x := &modeled{queue: -1, home: i % vps, rank: 1}
 			x.real = New(w.vector, w.body(x))
 			w.all = append(w.all, x)
 		}

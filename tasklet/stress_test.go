@@ -326,8 +326,8 @@ func TestKillWaitsForTheRunInProgress(t *testing.T) {
 	}
 }
 
-// Kill does not need the VP in whose lane a tasklet waits.
-func TestKillTakesItOutOfASleepingVPsLane(t *testing.T) {
+// Kill does not need the VP in whose VP queue a tasklet waits.
+func TestKillTakesItOutOfASleepingVPsQueue(t *testing.T) {
 	_, v := newManual(t, 1) // nothing ever fires
 	for range 100 {
 		tk := New(v, func() { t.Error("it was called") })
@@ -336,8 +336,8 @@ func TestKillTakesItOutOfASleepingVPsLane(t *testing.T) {
 			t.Fatal("not over")
 		}
 	}
-	if l := &v.lanes[0]; l.hasPushed() || l.numAdopted() != 0 {
-		t.Error("the dead are still in the lane")
+	if l := &v.queues[0]; l.hasPushed() || l.numAdopted() != 0 {
+		t.Error("the dead are still in the queue")
 	}
 }
 

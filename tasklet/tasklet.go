@@ -19,10 +19,10 @@ var (
 
 // Tasklet is a function that runs soon after it was scheduled, never twice at once. It has 32 bytes
 // and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
-// call its methods at the same time. On a tasklet that was never initialised they do nothing.
+// call its methods at the same time. On a tasklet that was never initialized they do nothing.
 type Tasklet struct {
-	word serial.Word // state, rank and lane: any thread writes it, by compare-and-swap
-	next *Tasklet    // the next one in a list of the lane; before the push the pusher writes it, then the lane's holder
+	word serial.Word // state, rank and VP queue: any thread writes it, by compare-and-swap
+	next *Tasklet    // the next one in a list of the VP queue; before the push the pusher writes it, then the VP queue's holder
 	fn   func()      // constant after Init
 	in   *Vector     // constant after Init
 }
@@ -46,7 +46,7 @@ func (t *Tasklet) InitHigh(v *Vector, fn func()) error { return t.init(v, fn, hi
 func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
 	s := t.word.Load()
 	switch {
-	case v == nil || v.lanes == nil:
+	case v == nil || v.queues == nil:
 		return fmt.Errorf("init: %w: get one from Attach", ErrVector)
 	case fn == nil:
 		return fmt.Errorf("init: %w", ErrFunc)
@@ -54,7 +54,7 @@ func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
 		return fmt.Errorf("init: %w: kill it first", ErrInUse)
 	}
 	t.fn, t.in = fn, v
-	t.word.Set(inLane(priority, v.nextHome()))
+	t.word.Set(inQueue(priority, v.nextHome()))
 	return nil
 }
 
@@ -74,13 +74,13 @@ func (t *Tasklet) Schedule() bool {
 
 // ScheduleOn is Schedule for VP vp, wherever the caller runs. It also returns false if there is no such VP.
 func (t *Tasklet) ScheduleOn(vp int) bool {
-	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.lanes) {
+	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.queues) {
 		return false
 	}
 	return t.schedule(vp)
 }
 
-// schedule is Schedule in the lane of VP vp; below 0: in the lane where the tasklet was last.
+// schedule is Schedule in the queue of VP vp; below 0: in the VP queue where the tasklet was last.
 func (t *Tasklet) schedule(vp int) bool {
 	for {
 		s := t.word.Load()
@@ -89,7 +89,7 @@ func (t *Tasklet) schedule(vp int) bool {
 		}
 		next, push := s.Schedule()
 		if push {
-			next = inLane(next, home(s, vp))
+			next = inQueue(next, home(s, vp))
 		}
 		if !t.word.Swap(s, next) {
 			continue
@@ -136,7 +136,7 @@ func (t *Tasklet) Enable() bool {
 			return false
 		}
 		if push {
-			next = inLane(next, home(s, vp))
+			next = inQueue(next, home(s, vp))
 		}
 		if t.word.Swap(s, next) {
 			if push {
@@ -168,12 +168,12 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 		if done(s) {
 			return true
 		}
-		l := t.in.ownLane()
-		// A killed tasklet may lie in the lane of a VP that sleeps, or whose vector is detached: the caller takes it
-		// out.
+		l := t.in.ownQueue()
+		// A killed tasklet may lie in the VP queue of a VP that sleeps, or whose vector is detached: the caller takes
+		// it out.
 		if s.Has(serial.Killed) && s.Has(serial.Queued) {
-			if at := &t.in.lanes[laneOf(s)]; at == l {
-				l.sweep(false) // the caller, a tasklet of this lane, holds it
+			if at := &t.in.queues[queueOf(s)]; at == l {
+				l.sweep(false) // the caller, a tasklet of this VP queue, holds it
 			} else if l == nil {
 				at.trySweep(false)
 			}
@@ -186,7 +186,7 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 }
 
 // begin takes the tasklet out of the queued state, and reports whether its function is to be called. The
-// holder of the lane calls it.
+// holder of the VP queue calls it.
 func (t *Tasklet) begin() bool {
 	for {
 		s := t.word.Load()
@@ -197,14 +197,14 @@ func (t *Tasklet) begin() bool {
 	}
 }
 
-// end notes the end of a run, and reports whether the tasklet goes back into the lane. The holder of the
-// lane calls it.
-func (t *Tasklet) end(lane int) bool {
+// end notes the end of a run, and reports whether the tasklet goes back into the VP queue. The holder of the
+// VP queue calls it.
+func (t *Tasklet) end(queue int) bool {
 	for {
 		s := t.word.Load()
 		next, push := s.End()
 		if push {
-			next = inLane(next, lane)
+			next = inQueue(next, queue)
 		}
 		if t.word.Swap(s, next) {
 			return push
@@ -214,21 +214,21 @@ func (t *Tasklet) end(lane int) bool {
 
 // What a tasklet keeps beside its state, in the same word.
 const (
-	high                   = serial.User // goes before those without; constant after Init
-	laneShift              = 8
-	laneLimit              = 1 << 24 // lanes are numbered below
-	laneMask  serial.State = (laneLimit - 1) << laneShift
+	high                    = serial.User // goes before those without; constant after Init
+	queueShift              = 8
+	queueLimit              = 1 << 24 // VP queues are numbered below
+	queueMask  serial.State = (queueLimit - 1) << queueShift
 )
 
-// laneOf returns the lane in which a tasklet is, or was last.
-func laneOf(s serial.State) int { return int(s & laneMask >> laneShift) }
+// queueOf returns the VP queue in which a tasklet is, or was last.
+func queueOf(s serial.State) int { return int(s & queueMask >> queueShift) }
 
-// inLane returns s with another lane.
-func inLane(s serial.State, lane int) serial.State {
-	return s&^laneMask | serial.State(lane)<<laneShift&laneMask
+// inQueue returns s with another VP queue.
+func inQueue(s serial.State, queue int) serial.State {
+	return s&^queueMask | serial.State(queue)<<queueShift&queueMask
 }
 
-// rankOf returns the index of a tasklet's lists in its lane: 0 goes first.
+// rankOf returns the index of a tasklet's lists in its VP queue: 0 goes first.
 func rankOf(s serial.State) int {
 	if s.Has(high) {
 		return 0
@@ -236,10 +236,10 @@ func rankOf(s serial.State) int {
 	return 1
 }
 
-// home returns the lane for a tasklet that is scheduled on VP vp; below 0, on none: the lane where it was last.
+// home returns the VP queue for a tasklet that is scheduled on VP vp; below 0, on none: the VP queue where it was last.
 func home(s serial.State, vp int) int {
 	if vp < 0 {
-		return laneOf(s)
+		return queueOf(s)
 	}
 	return vp
 }
@@ -259,10 +259,10 @@ func pause(i int) {
 	}
 }
 
-// push puts t into the lane that its state s names, and kicks the VP if it may sleep.
+// push puts t into the VP queue that its state s names, and kicks the VP if it may sleep.
 func (v *Vector) push(t *Tasklet, s serial.State) {
-	lane := laneOf(s)
-	if v.lanes[lane].push(t, rankOf(s)) {
-		v.remind(lane)
+	queue := queueOf(s)
+	if v.queues[queue].push(t, rankOf(s)) {
+		v.remind(queue)
 	}
 }

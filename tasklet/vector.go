@@ -19,42 +19,42 @@ type Scheduler interface {
 
 // Vector holds the tasklets that are queued on the VPs of one scheduler.
 type Vector struct {
-	lanes         []lane // one per VP
+	queues        []vpQueue // one per VP
 	sched         Scheduler
 	hooks         [hooks.NumPoints]*hooks.Hook
 	closed        atomic.Bool // set by Detach, read by every Schedule and every firing
-	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a lane
+	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a VP queue
 	_             [128]byte
-	homes         atomic.Uint32 // tasklets that have got a first lane; each Init adds one
+	homes         atomic.Uint32 // tasklets that have got a first VP queue; each Init adds one
 	_             [128]byte
 }
 
-// remind kicks the VP of a lane, which may sleep, unless it is the caller's.
-func (v *Vector) remind(lane int) {
-	if v.sched.CurrentVP() != lane {
-		v.sched.Kick(lane)
+// remind kicks the VP of a VP queue, which may sleep, unless it is the caller's.
+func (v *Vector) remind(queue int) {
+	if v.sched.CurrentVP() != queue {
+		v.sched.Kick(queue)
 	}
 }
 
 // current returns the caller's VP; below 0: it runs on none of this scheduler.
 func (v *Vector) current() int {
-	if vp := v.sched.CurrentVP(); vp < len(v.lanes) {
+	if vp := v.sched.CurrentVP(); vp < len(v.queues) {
 		return vp
 	}
 	return -1
 }
 
-// nextHome returns the first lane of a new tasklet: the lanes in turn.
+// nextHome returns the first VP queue of a new tasklet: the VP queues in turn.
 func (v *Vector) nextHome() int {
-	return int((v.homes.Add(1) - 1) % uint32(len(v.lanes)))
+	return int((v.homes.Add(1) - 1) % uint32(len(v.queues)))
 }
 
-// ownLane returns the lane that the calling goroutine holds, because it calls from a tasklet; else nil.
-func (v *Vector) ownLane() *lane {
+// ownQueue returns the VP queue that the calling goroutine holds, because it calls from a tasklet; else nil.
+func (v *Vector) ownQueue() *vpQueue {
 	g := asm.G()
-	for i := range v.lanes {
-		if v.lanes[i].lock.is(g) {
-			return &v.lanes[i]
+	for i := range v.queues {
+		if v.queues[i].lock.is(g) {
+			return &v.queues[i]
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ type commands struct {
 	Run             runCommand             `cmd:"" group:"Start programs" help:"Start a program of your own as the processes of a job, on this host or on several."`
 	ExplainStart    explainStartCommand    `cmd:"" group:"Start programs" help:"Say what has started this process, and where the others of its job are."`
 	Pingpong        pingpongCommand        `cmd:"" group:"Measure" help:"Exchange verified messages between two processes: latency, bandwidth."`
-	Bench           benchCommand           `cmd:"" group:"Measure" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Bench           benchCommand           `cmd:"" group:"Measure" help:"Measure threads, synchronization and the progress engine beside goroutines."`
 	Trace           traceCommand           `cmd:"" group:"Look inside" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
 	Fairness        fairnessCommand        `cmd:"" group:"Measure" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
 	Experiment      experimentCommand      `cmd:"" group:"Measure" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`

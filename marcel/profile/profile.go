@@ -22,7 +22,7 @@ var ErrActive = errors.New("profile: threads are marked already: end that first"
 // Label has threads carry the pprof label Key, whose value is the thread's name, or "thread" and its number if it has
 // none. The function that it returns ends that, for threads that start later. ErrActive.
 func Label() (remove func(), err error) {
-	return mark(labelled)
+	return mark(labeled)
 }
 
 // Region surrounds threads by a task and a region of runtime/trace, while such a trace is being recorded; the name is
@@ -30,14 +30,14 @@ func Label() (remove func(), err error) {
 func Region() (remove func(), err error) {
 	return mark(func(t sched.Thread, run func()) {
 		if !trace.IsEnabled() {
-			labelled(t, run)
+			labeled(t, run)
 			return
 		}
 		ctx, task := trace.NewTask(context.Background(), name(t))
 		defer task.End() // also when the thread panics or exits
 		region := trace.StartRegion(ctx, Type)
 		defer region.End()
-		labelled(t, run)
+		labeled(t, run)
 	})
 }
 
@@ -49,8 +49,8 @@ func mark(f func(sched.Thread, func())) (func(), error) {
 	return func() { sched.Around(nil) }, nil
 }
 
-// labelled runs a thread with its label. The goroutine serves other threads afterwards, which may come without.
-func labelled(t sched.Thread, run func()) {
+// labeled runs a thread with its label. The goroutine serves other threads afterwards, which may come without.
+func labeled(t sched.Thread, run func()) {
 	pprof.Do(context.Background(), pprof.Labels(Key, name(t)), func(context.Context) { run() })
 }
 

@@ -75,16 +75,16 @@ func TestLabelsInACPUProfile(t *testing.T) {
 		t.Errorf("samples by label: %v", samples)
 	}
 	remove()
-	var labelled bool
+	var labeled bool
 	s.Spawn(marcel.Attr{Name: after}, func() {
 		// What the goroutine carries now shows in the goroutine profile.
 		var out bytes.Buffer
 		if err := pprof.Lookup("goroutine").WriteTo(&out, 0); err == nil {
-			labelled = labels(t, out.Bytes())[after] > 0
+			labeled = labels(t, out.Bytes())[after] > 0
 		}
 	}).Join()
-	if labelled {
-		t.Error("a thread that started later is labelled")
+	if labeled {
+		t.Error("a thread that started later is labeled")
 	}
 }
 

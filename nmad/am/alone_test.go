@@ -47,7 +47,8 @@ func TestGivenUpAlone(t *testing.T) {
 	}
 }
 
-// TestParkedMeanwhile: what is parked while the engine posts what was parked before is posted, too, though no thread polls.
+// TestParkedMeanwhile: what is parked while the engine posts what was parked before is posted, too, though no thread
+// polls.
 func TestParkedMeanwhile(t *testing.T) {
 	j := newJob(t, 1, nil, Config{}, false)
 	defer j.close()
@@ -61,7 +62,7 @@ func TestParkedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &postedReceive{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.shortContext}, Done: func(*nmad.Request) {}}}
+	late := &postedReceive{peer: p, op: nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.shortContext}, Done: func(*nmad.Request) {}}}
 	late.active.Store(true)
 	var parked, posted atomic.Bool
 	for i := range d.tasks {

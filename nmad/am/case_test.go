@@ -39,7 +39,7 @@ var waits = []func(r *Reply) error{
 func TestIdleReply(t *testing.T) {
 	for _, r := range []*Reply{nil, {}} {
 		for i, wait := range waits {
-			if err := wait(r); !errors.Is(err, nmad.ErrIdle) {
+			if err := wait(r); !errors.Is(err, nmad.ErrNotStarted) {
 				t.Errorf("form %d: %v", i, err)
 			}
 		}
@@ -108,7 +108,7 @@ func (j *testJob) caseOfLostPeer(access nmad.Access, number, later, other int) e
 		return err
 	}
 	lost := &nmad.PeerError{Rank: other, Reason: "the test says so", Err: nmad.ErrPeerLost}
-	time.AfterFunc(time.Millisecond, func() { r.p.fail(lost) })
+	time.AfterFunc(time.Millisecond, func() { r.peer.fail(lost) })
 	marcel.Select(r.Case())
 	var wrong error
 	if _, _, err := r.Wait(); !errors.Is(err, lost) {

@@ -21,7 +21,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 		}
 	}
 	far := d.number
-	if d.access == nmad.Private && rank != d.w.s.Rank() {
+	if d.access == nmad.Private && rank != d.world.session.Rank() {
 		far = 0
 	}
 	p, err := d.peer(domainAddress{rank, far}, true)
@@ -33,19 +33,19 @@ func (d *Domain) to(rank int) (*peer, error) {
 
 // peer returns the peer at that address, and makes it at the first call. With greets it then sends the peer a greeting.
 func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
-	if d == nil || d.w == nil {
+	if d == nil || d.world == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
-	w := d.w
-	if to.rank < 0 || to.rank >= w.s.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.s.Rank() && to.domain != d.number {
+	w := d.world
+	if to.rank < 0 || to.rank >= w.session.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.session.Rank() && to.domain != d.number {
 		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d",
-			nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
+			nmad.ErrRank, to.rank, to.domain, d.number, w.session.Rank(), w.session.Size())
 	}
 	if p, err := d.known(to); p != nil || err != nil {
 		return p, err
 	}
 	p := &peer{
-		d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number,
+		domain: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number,
 		gate: d.nmadDomain.To(to.rank, to.domain),
 	}
 	if p.sameNumber {
@@ -63,10 +63,10 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	d.peerList.Add(p)
 	d.mu.Unlock()
 	p.open()
-	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in peerList
+	if why := w.session.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in peerList
 		p.fail(why)
 	}
-	if greets && to.rank != w.s.Rank() {
+	if greets && to.rank != w.session.Rank() {
 		w.greet(p)
 	}
 	return p, nil
@@ -93,7 +93,7 @@ func (d *Domain) Number() int { return d.number }
 
 // Limits returns the bounds for messages of the domain.
 func (d *Domain) Limits() Limits {
-	return Limits{Args: MaxArgs, Medium: d.w.cfg.Medium, Window: d.w.cfg.Window}
+	return Limits{Args: MaxArgs, Medium: d.world.cfg.Medium, Window: d.world.cfg.Window}
 }
 
 // Stats returns the counters of the domain.
@@ -107,9 +107,9 @@ func (d *Domain) Stats() (s Stats) {
 
 // fits returns an ErrConfig for more arguments, or a longer body, than a message has.
 func (d *Domain) fits(args, body int) error {
-	if args > MaxArgs || body > d.w.cfg.Medium {
+	if args > MaxArgs || body > d.world.cfg.Medium {
 		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d",
-			ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
+			ErrConfig, args, body, MaxArgs, d.world.cfg.Medium)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) 
 		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
 	}
 	for tries := 0; m == nil && waits; tries++ {
-		p.d.Poll()
+		p.domain.Poll()
 		if err := p.usable(); err != nil {
 			return nil, err
 		}
@@ -249,8 +249,8 @@ func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) 
 
 // usable returns an error if no request can go to the peer any more.
 func (p *peer) usable() error {
-	if p.d.closed.Load() {
-		return errClosed(p.d)
+	if p.domain.closed.Load() {
+		return errClosed(p.domain)
 	}
 	return p.failed()
 }
@@ -272,15 +272,17 @@ func rest(tries int) {
 
 // polledByWaiters reports whether only threads that poll move the answers of the peer: those in a Private domain, and
 // long messages to the own process.
-func (p *peer) polledByWaiters() bool { return p.d.access == nmad.Private || p.rank == p.d.w.s.Rank() }
+func (p *peer) polledByWaiters() bool {
+	return p.domain.access == nmad.Private || p.rank == p.domain.world.session.Rank()
+}
 
 // outlives reports whether the peer has a gate of its own, which may live on when the gate of the default domain has
 // lost the process. The target then does not hear of this domain, so waiters cancel the receives of its answers.
-func (p *peer) outlives() bool { return p.gate != p.d.w.s.Gate(p.rank) }
+func (p *peer) outlives() bool { return p.gate != p.domain.world.session.Gate(p.rank) }
 
 // waitFor waits for an answer of the peer, which r receives.
 func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
-	if !p.polledByWaiters() || p.rank != d.w.s.Rank() && d.w.s.Engine().Hooked() {
+	if !p.polledByWaiters() || p.rank != d.world.session.Rank() && d.world.session.Engine().Hooked() {
 		if !p.outlives() {
 			return r.WaitContext(ctx)
 		}
@@ -317,16 +319,16 @@ func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 // returns how many have run meanwhile, those that other threads have run included. Now and then (Config.Mask) it does
 // the same with the other domains that are not Private. In a handler it does nothing. It never blocks.
 func (d *Domain) Poll() int {
-	if d == nil || d.w == nil || nmad.InCallback() {
+	if d == nil || d.world == nil || nmad.InCallback() {
 		return 0
 	}
 	before := d.begin()
 	d.poll()
 	switch n := d.polls.Add(1); {
-	case n&d.w.cfg.Mask == 0:
-		d.w.pollOthers(d, false)
-	case n&1 == 0 && d.w.neglects.Load():
-		d.w.pollOthers(d, true)
+	case n&d.world.cfg.Mask == 0:
+		d.world.pollOthers(d, false)
+	case n&1 == 0 && d.world.neglects.Load():
+		d.world.pollOthers(d, true)
 	}
 	return int(d.Stats().Handled - before)
 }
@@ -369,7 +371,7 @@ func (d *Domain) parked() {
 		return
 	}
 	for i := range d.tasks { // the first may be running, perhaps on this thread, and have posted what was parked before
-		if d.w.s.Engine().Submit(&d.tasks[i]) == nil {
+		if d.world.session.Engine().Submit(&d.tasks[i]) == nil {
 			return
 		}
 	}
@@ -423,14 +425,14 @@ func (d *Domain) answerGreetings() {
 // left. Requests that have come, and were not handled, are lost. Of the default domain, which is closed with its world,
 // Close does nothing. In a handler it fails with ErrInHandler.
 func (d *Domain) Close() error {
-	if d == nil || d.w == nil || !d.ownsNmad {
+	if d == nil || d.world == nil || !d.ownsNmad {
 		return nil
 	}
 	if nmad.InCallback() {
 		return fmt.Errorf("am: close domain %d: %w", d.number, ErrInHandler)
 	}
 	d.close.Do(func() {
-		d.w.forget(d)
+		d.world.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nmadDomain.Close()
 		for _, p := range d.peerList.All() {

@@ -11,12 +11,12 @@ import (
 // FuzzDecode: what is read of a tag is what was written, and nothing that it says leads out of the message.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint64(0), 0)
-	f.Add((&head{kind: reply, args: MaxArgs, credit: 255, seq: 7, id: 1 << 31}).tag(), argsRoom)
+	f.Add((&head{kind: kindReply, args: MaxArgs, credit: 255, seq: 7, id: 1 << 31}).tag(), argsRoom)
 	f.Add(uint64(answerBit), 8)
-	f.Add((&head{kind: reply, where: follows, args: 1, credit: 1, id: 1}).tag(), 8+placeBytes)
+	f.Add((&head{kind: kindReply, where: bodyFollows, args: 1, credit: 1, id: 1}).tag(), 8+placeBytes)
 	f.Fuzz(func(t *testing.T, tag uint64, n int) {
 		h, err := decode(tag, n)
-		if err == nil && (h.tag() != tag || h.args > MaxArgs || 8*h.args > n || h.where != within && n-8*h.args != placeBytes) {
+		if err == nil && (h.tag() != tag || h.args > MaxArgs || 8*h.args > n || h.where != bodyWithin && n-8*h.args != placeBytes) {
 			t.Errorf("%#x with %d bytes is %+v", tag, n, h)
 		}
 	})
@@ -45,7 +45,7 @@ func FuzzPeer(f *testing.F) {
 		var b []byte
 		for _, h := range heads {
 			b = binary.LittleEndian.AppendUint64(b, h.tag())
-			if h.where == within {
+			if h.where == bodyWithin {
 				b = append(b, 8)
 			} else {
 				b = append(b, placeBytes)
@@ -54,19 +54,19 @@ func FuzzPeer(f *testing.F) {
 		f.Add(b)
 	}
 	add(head{seq: 0, id: 1}, head{seq: 2, id: 1}, head{seq: 1, id: 1})
-	add(head{seq: 9, id: 1}, head{kind: credit, credit: 1}, head{kind: reply, id: 1, args: 1})
+	add(head{seq: 9, id: 1}, head{kind: kindCredit, credit: 1}, head{kind: kindReply, id: 1, args: 1})
 	add(head{seq: 0, id: ID(callBegins), args: 1, wants: true}, head{seq: 1, id: ID(callEnds)}, head{seq: 2, id: ID(callCanceled)})
-	add(head{seq: 0, id: 1, where: placed}, head{seq: 1, id: 1, where: follows}, head{seq: 2, id: 1}, head{seq: 3, id: 1, where: follows}, head{seq: 1, id: 1, where: follows})
+	add(head{seq: 0, id: 1, where: bodyPlaced}, head{seq: 1, id: 1, where: bodyFollows}, head{seq: 2, id: 1}, head{seq: 3, id: 1, where: bodyFollows}, head{seq: 1, id: 1, where: bodyFollows})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		j := newJob(t, 1, nil, Config{Window: 4, Receives: 4}, false)
 		defer j.close()
 		w, handled := j.worlds[0], 0
 		var p *peer
 		j.handle(1, func(tk *Token, _ []uint64, _ []byte) {
-			if tk.head.where != within {
+			if tk.head.where != bodyWithin {
 				t.Errorf("request %d is handled, where there is no memory", tk.head.seq)
 			}
-			if handled++; tk.head.kind == request && (tk.head.seq != p.nextSeq-1 || handled > int(p.received)) {
+			if handled++; tk.head.kind == kindRequest && (tk.head.seq != p.nextSeq-1 || handled > int(p.received)) {
 				t.Errorf("request %d is handled where %d is due, %d of %d", tk.head.seq, p.nextSeq-1, handled, p.received)
 			}
 		})
@@ -78,7 +78,7 @@ func FuzzPeer(f *testing.F) {
 		broken := false
 		for ; len(b) > 8 && !broken; b = b[9:] {
 			tag, n := binary.LittleEndian.Uint64(b), int(b[8])
-			if h, err := decode(tag, n); err == nil && (h.kind == request && h.id != 1 || h.wants || h.kind == reply) {
+			if h, err := decode(tag, n); err == nil && (h.kind == kindRequest && h.id != 1 || h.wants || h.kind == kindReply) {
 				continue // answers of its own would come back to it
 			}
 			if err := p.take(tag, make([]byte, n)); err != nil {

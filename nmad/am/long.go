@@ -53,7 +53,7 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 		return err
 	}
 	h := head{id: id, wants: r != nil, args: len(args)}
-	if err := d.w.place(&h, dst, src, local); err != nil {
+	if err := d.world.place(&h, dst, src, local); err != nil {
 		m.discard()
 		return err
 	}
@@ -73,12 +73,12 @@ func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *
 	if err := t.mayReply(args, nil, false); err != nil {
 		return err
 	}
-	p := t.p
+	p := t.peer
 	if dst.Rank() != p.rank {
 		return fmt.Errorf("am: %w: memory of rank %d: the requester is rank %d", rma.ErrRef, dst.Rank(), p.rank)
 	}
-	h := head{kind: reply, id: id, args: len(args), seq: t.head.seq}
-	if err := p.d.w.place(&h, dst, src, local); err != nil {
+	h := head{kind: kindReply, id: id, args: len(args), seq: t.head.seq}
+	if err := p.domain.world.place(&h, dst, src, local); err != nil {
 		return err
 	}
 	t.replied, t.paid = true, true
@@ -96,8 +96,8 @@ func (w *World) place(h *head, dst rma.Ref, src []byte, local *rma.Event) error 
 	if err != nil {
 		return fmt.Errorf("am: %w", err)
 	}
-	if h.where = follows; there {
-		h.where = placed
+	if h.where = bodyFollows; there {
+		h.where = bodyPlaced
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (p *peer) sendLong(m *Message, h *head, dst rma.Ref, args []uint64, src []b
 	if err := p.send(m, h.tag(), front-8*h.args, placeBytes); err != nil {
 		return p.broken(h, local, err)
 	}
-	if h.where == placed {
+	if h.where == bodyPlaced {
 		return nil
 	}
 	if local == nil {
@@ -122,7 +122,7 @@ func (p *peer) sendLong(m *Message, h *head, dst rma.Ref, args []uint64, src []b
 // broken ends the event of a long message that could not be sent, and returns why.
 func (p *peer) broken(h *head, local *rma.Event, err error) error {
 	err = p.orFailed(err)
-	if h.where == follows {
+	if h.where == bodyFollows {
 		local.End(err)
 	}
 	return err
@@ -133,9 +133,9 @@ func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	p.mu.Lock()
 	f := p.outgoingBodies.Get()
 	p.mu.Unlock()
-	if f.p == nil {
-		f.p = p
-		f.op = nmad.Op{Match: nmad.Match{Context: p.d.longContext}, Done: f.left}
+	if f.peer == nil {
+		f.peer = p
+		f.op = nmad.Operation{Match: nmad.Match{Context: p.domain.longContext}, Done: f.left}
 	}
 	f.local, f.op.Match.Tag, f.op.Buf = local, tag, src
 	if err := p.gate.Post(&f.req, &f.op); err != nil {
@@ -154,7 +154,7 @@ func (f *outgoingBody) left(r *nmad.Request) {
 
 // end puts f away for the next body, and makes local done.
 func (f *outgoingBody) end(err error) {
-	p, local := f.p, f.local
+	p, local := f.peer, f.local
 	f.local, f.op.Buf = nil, nil
 	p.mu.Lock()
 	p.outgoingBodies.Put(f)
@@ -174,7 +174,7 @@ func (w *World) hold(place []byte) (rma.Hold, error) {
 // land posts the receive of the body of a long message: of a request, which is kept for its turn, or of a reply. data
 // has the arguments and the place, and stays in use until the handler has run.
 func (p *peer) land(h head, data []byte) error {
-	hold, err := p.d.w.hold(data[8*h.args:])
+	hold, err := p.domain.world.hold(data[8*h.args:])
 	p.mu.Lock()
 	var l *incomingBody
 	for _, x := range p.incomingBodies {
@@ -184,8 +184,8 @@ func (p *peer) land(h head, data []byte) error {
 		}
 	}
 	if l == nil {
-		l = &incomingBody{p: p}
-		l.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.d.longContext}, Done: l.arrived}
+		l = &incomingBody{peer: p}
+		l.op = nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.domain.longContext}, Done: l.arrived}
 		p.incomingBodies = append(p.incomingBodies, l)
 	}
 	l.inUse, l.complete, l.hold = true, false, hold
@@ -193,7 +193,7 @@ func (p *peer) land(h head, data []byte) error {
 	p.mu.Unlock()
 	l.head, l.data, l.err = h, data, err
 	l.op.Match.Tag, l.op.Buf = h.dataTag(), hold.Bytes()
-	if h.kind == request {
+	if h.kind == kindRequest {
 		p.early[h.seq].body = l
 	}
 	if err := p.gate.Post(&l.req, &l.op); err != nil {
@@ -207,7 +207,7 @@ func (p *peer) land(h head, data []byte) error {
 // arrived is called when a body has come, or will not come.
 func (l *incomingBody) arrived(r *nmad.Request) {
 	_, err := r.Test()
-	p, long := l.p, errors.Is(err, nmad.ErrTruncated)
+	p, long := l.peer, errors.Is(err, nmad.ErrTruncated)
 	switch right := l.err != nil || r.Size() == uint64(len(l.op.Buf)); { // with l.err it is dropped
 	case p.failed() != nil:
 		l.release()
@@ -216,10 +216,10 @@ func (l *incomingBody) arrived(r *nmad.Request) {
 		p.violation(fmt.Errorf("%w: a body of %d bytes, %d were announced", ErrMessage, r.Size(), len(l.op.Buf)))
 	case err != nil && !long:
 		l.release()
-		if !p.d.closed.Load() {
+		if !p.domain.closed.Load() {
 			p.fail(err)
 		}
-	case l.head.kind == request:
+	case l.head.kind == kindRequest:
 		p.mu.Lock()
 		l.complete = true
 		p.mu.Unlock()
@@ -239,16 +239,16 @@ func (l *incomingBody) arrived(r *nmad.Request) {
 
 // release releases the memory.
 func (l *incomingBody) release() {
-	l.p.mu.Lock()
+	l.peer.mu.Lock()
 	hold := l.hold
 	l.hold = rma.Hold{}
-	l.p.mu.Unlock()
+	l.peer.mu.Unlock()
 	hold.Release()
 }
 
 // taken returns the memory of a body that has come, for its handler, and frees l for another body.
 func (l *incomingBody) taken() (rma.Hold, error) {
-	p, err := l.p, l.err
+	p, err := l.peer, l.err
 	p.mu.Lock()
 	hold := l.hold
 	l.hold, l.inUse = rma.Hold{}, false

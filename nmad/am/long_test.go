@@ -289,7 +289,7 @@ func (d *Domain) forced(r *Reply, at rma.Ref, n int) error {
 	if err != nil {
 		return err
 	}
-	h := head{id: 1, wants: r != nil, where: follows}
+	h := head{id: 1, wants: r != nil, where: bodyFollows}
 	p.number(&h, r)
 	if r != nil {
 		if err := r.listen(h.seq); err != nil {
@@ -396,7 +396,7 @@ func TestLongCloses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := head{id: 1, where: follows}
+			h := head{id: 1, where: bodyFollows}
 			p.number(&h, nil)
 			put := m.buf[front:]
 			_, _ = g.Ref(0).AppendBinary(put[:0])

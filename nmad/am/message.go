@@ -12,14 +12,14 @@ const front = wordSize + argsRoom
 func (p *peer) message(long bool) *Message {
 	list, size := &p.short, shortSize
 	if long {
-		list, size = &p.long, p.d.w.cfg.Medium
+		list, size = &p.long, p.domain.world.cfg.Medium
 	}
 	if list.Len() == 0 && p.leaving != nil {
 		p.sweep()
 	}
 	m := list.Get()
-	if m.p == nil {
-		m.p, m.buf = p, make([]byte, front+size)
+	if m.peer == nil {
+		m.peer, m.buf = p, make([]byte, front+size)
 	}
 	return m
 }
@@ -67,7 +67,7 @@ func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
 	if len(body) >= direct {
 		in := p.shortContext
 		if tag&answerBit == 0 && front-from+len(body) > shortSize {
-			in = p.d.longContext
+			in = p.domain.longContext
 		}
 		if p.gate.Inject(in, tag, m.buf[from:front], body) {
 			p.mu.Lock()
@@ -86,7 +86,7 @@ func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	var err error
 	switch {
 	case tag&answerBit == 0 && len(buf) > shortSize:
-		if m.op.Match.Context = p.d.longContext; p.sameNumber {
+		if m.op.Match.Context = p.domain.longContext; p.sameNumber {
 			err = m.op.Match.Context.IsendInto(&m.req, p.rank, tag, buf)
 		} else {
 			m.op.Match.Tag, m.op.Buf = tag, buf
@@ -131,11 +131,11 @@ func (p *peer) messageBack(long bool) (m *Message, credit int) {
 // own.
 func (p *peer) handled() {
 	p.mu.Lock()
-	if p.owed++; 2*p.owed < p.d.w.cfg.Window {
+	if p.owed++; 2*p.owed < p.domain.world.cfg.Window {
 		p.mu.Unlock()
 		return
 	}
-	h := head{kind: credit, credit: p.takeOwed()}
+	h := head{kind: kindCredit, credit: p.takeOwed()}
 	m := p.message(false)
 	p.mu.Unlock()
 	_ = p.send(m, h.tag(), front, 0) // fails with the peer
@@ -151,18 +151,18 @@ func (m *Message) Body() []byte {
 }
 
 // Commit sends the message with args and the first n bytes of its body. It never blocks. Once it has returned nil the
-// message must not be used any more. It fails with ErrActive if the message was committed or cancelled before, and with
+// message must not be used any more. It fails with ErrActive if the message was committed or canceled before, and with
 // ErrConfig for wrong arguments; then the message stays as it was.
 func (m *Message) Commit(args []uint64, n int) error {
 	if m == nil || !m.open.Load() {
-		return fmt.Errorf("am: commit: %w: the message was committed, or cancelled", ErrActive)
+		return fmt.Errorf("am: commit: %w: the message was committed, or canceled", ErrActive)
 	}
 	if n < 0 || n > m.size || len(args) > MaxArgs {
 		return fmt.Errorf("am: commit: %w: %d bytes of %d, %d arguments of at most %d",
 			ErrConfig, n, m.size, len(args), MaxArgs)
 	}
 	m.open.Store(false)
-	p, h := m.p, head{id: m.id, args: len(args)}
+	p, h := m.peer, head{id: m.id, args: len(args)}
 	putArgs(m.buf[front-8*h.args:], args)
 	p.number(&h, nil)
 	if err := p.send(m, h.tag(), front-8*h.args, n); err != nil {
@@ -190,7 +190,7 @@ func (m *Message) Cancel() {
 
 // discard puts the message away, and gives back its room. It has no number yet.
 func (m *Message) discard() {
-	p := m.p
+	p := m.peer
 	p.mu.Lock()
 	p.underWay--
 	p.putAway(m)

@@ -18,7 +18,7 @@ func (p *peer) fail(why error) {
 	if p.failure.CompareAndSwap(nil, &why) {
 		p.cancelEnded()
 		p.releaseAll()
-		p.d.w.failed(p, why)
+		p.domain.world.failed(p, why)
 	}
 }
 
@@ -27,14 +27,14 @@ func (p *peer) violation(why error) {
 	why = fmt.Errorf("am: rank %d: %w", p.rank, why)
 	p.droppedEver.Add(1)
 	p.fail(why)
-	p.d.w.tell(why)
+	p.domain.world.tell(why)
 }
 
 // reserve takes room for a request; it returns nil if there is none. If h is not nil the request gets its number, and r
 // its answer, as in number.
 func (p *peer) reserve(r *Reply, h *head, long bool) *Message {
 	p.mu.Lock()
-	if p.underWay >= p.d.w.cfg.Window {
+	if p.underWay >= p.domain.world.cfg.Window {
 		p.mu.Unlock()
 		return nil
 	}
@@ -79,8 +79,8 @@ func (p *peer) takeOwed() int {
 
 // countReceived notes that a request of the peer has come. The error says that there are more than Window.
 func (p *peer) countReceived() error {
-	if p.received++; p.received-p.paid.Load() > uint32(p.d.w.cfg.Window) {
-		return fmt.Errorf("%w: more than %d requests under way: give all processes the same Window", ErrMessage, p.d.w.cfg.Window)
+	if p.received++; p.received-p.paid.Load() > uint32(p.domain.world.cfg.Window) {
+		return fmt.Errorf("%w: more than %d requests under way: give all processes the same Window", ErrMessage, p.domain.world.cfg.Window)
 	}
 	return nil
 }

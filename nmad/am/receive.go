@@ -12,14 +12,14 @@ import (
 
 // prepare makes the receives for messages of a peer: Receives short ones, and a quarter as many long ones.
 func (p *peer) prepare() {
-	cfg := &p.d.w.cfg
+	cfg := &p.domain.world.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
-		s := &postedReceive{p: p}
-		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.shortContext}}
+		s := &postedReceive{peer: p}
+		s.op = nmad.Operation{Kind: nmad.KindRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.shortContext}}
 		if i < cfg.Receives {
 			s.op.Buf = make([]byte, shortSize)
 		} else {
-			s.op.Match.Context = p.d.longContext
+			s.op.Match.Context = p.domain.longContext
 			s.op.Buf = make([]byte, argsRoom+cfg.Medium)
 		}
 		p.receives = append(p.receives, s)
@@ -36,12 +36,12 @@ func (p *peer) open() {
 
 // post posts the receive, unless the domain is closed.
 func (s *postedReceive) post() {
-	if s.p.d.closed.Load() {
+	if s.peer.domain.closed.Load() {
 		s.active.Store(false)
 		return
 	}
-	if err := s.p.gate.Post(&s.req, &s.op); err != nil {
-		s.p.fail(err)
+	if err := s.peer.gate.Post(&s.req, &s.op); err != nil {
+		s.peer.fail(err)
 		s.active.Store(false)
 	}
 }
@@ -49,7 +49,7 @@ func (s *postedReceive) post() {
 // arrived is called when the receive has ended, for one message of a gate at a time: it handles the message, and posts
 // or parks the receive.
 func (s *postedReceive) arrived(r *nmad.Request) {
-	p := s.p
+	p := s.peer
 	_, err := r.Test()
 	if err == nil && p.failed() == nil {
 		err = p.take(r.Tag(), s.op.Buf[:r.Len()])
@@ -61,7 +61,7 @@ func (s *postedReceive) arrived(r *nmad.Request) {
 	case errors.Is(err, ErrMessage):
 		p.violation(err)
 	default:
-		if !p.d.closed.Load() {
+		if !p.domain.closed.Load() {
 			p.fail(err)
 		}
 		s.active.Store(false)
@@ -82,25 +82,25 @@ func (p *peer) take(tag uint64, data []byte) error {
 		return err
 	}
 	given := h.credit
-	if h.kind == reply && h.where == follows {
+	if h.kind == kindReply && h.where == bodyFollows {
 		given-- // incomingBody.arrived takes the rest, once the body has come
 	}
 	if err := p.credited(given); err != nil {
 		return err
 	}
 	switch {
-	case h.kind == credit:
+	case h.kind == kindCredit:
 		return nil
-	case h.kind == reply && h.where == follows:
+	case h.kind == kindReply && h.where == bodyFollows:
 		return p.land(h, p.copyOf(data))
-	case h.kind == reply:
+	case h.kind == kindReply:
 		p.run(h, data, nil)
 		return nil
 	}
 	if err := p.countReceived(); err != nil {
 		return err
 	}
-	if h.seq != p.nextSeq || h.where == follows {
+	if h.seq != p.nextSeq || h.where == bodyFollows {
 		return p.keep(h, data)
 	}
 	p.nextSeq++
@@ -129,11 +129,11 @@ func (p *peer) keep(h head, data []byte) error {
 		p.early = &[256]keptRequest{}
 	}
 	e := &p.early[h.seq]
-	if e.present || int(h.seq-p.nextSeq) >= p.d.w.cfg.Window {
+	if e.present || int(h.seq-p.nextSeq) >= p.domain.world.cfg.Window {
 		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.nextSeq)
 	}
 	*e = keptRequest{head: h, data: p.copyOf(data), present: true}
-	if h.where == follows {
+	if h.where == bodyFollows {
 		return p.land(h, e.data)
 	}
 	return nil
@@ -155,60 +155,60 @@ func (p *peer) copyOf(data []byte) []byte {
 func (p *peer) run(h head, data []byte, l *incomingBody) {
 	asm.StoreRelease32(&p.ranThisPoll, p.ranThisPoll.Load()+1)
 	t := &p.token
-	*t = Token{p: p, head: h}
-	f := p.d.w.handlers.Load().find(h.id)
+	*t = Token{peer: p, head: h}
+	f := p.domain.world.handlers.Load().find(h.id)
 	var hold rma.Hold
 	var err error
 	body := data[8*h.args:]
-	if h.where != within {
+	if h.where != bodyWithin {
 		if l != nil {
 			hold, err = l.taken()
 		} else { // the sender has put the body there (World.place)
-			hold, err = p.d.w.hold(body)
+			hold, err = p.domain.world.hold(body)
 		}
 		body = hold.Bytes()
 	}
 	switch {
 	case f == nil:
-		t.refuse(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
+		t.refuse(statusUnhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
 	case err != nil:
 		t.refuse(refusalOf(err), err)
 	default:
 		f(t, getArgs(&p.args, data, h.args), body)
 		asm.StoreRelease64(&p.ranEver, p.ranEver.Load()+1)
 	}
-	if h.where != within {
+	if h.where != bodyWithin {
 		hold.Release()
 	}
 	live := t.live()
-	t.p = nil
-	if h.kind != request || t.paid {
+	t.peer = nil
+	if h.kind != kindRequest || t.paid {
 		return
 	}
 	if live && h.wants {
-		_ = p.answer(h.seq, silent, nil, nil) // fails with the peer
+		_ = p.answer(h.seq, statusSilent, nil, nil) // fails with the peer
 	} else {
 		p.handled()
 	}
 }
 
 // live reports whether the handler runs, and has not replied.
-func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }
+func (t *Token) live() bool { return t != nil && t.peer != nil && !t.replied }
 
 // Rank returns the rank of the process that has sent the message; -1 after the handler has returned.
 func (t *Token) Rank() int {
-	if t == nil || t.p == nil {
+	if t == nil || t.peer == nil {
 		return -1
 	}
-	return t.p.rank
+	return t.peer.rank
 }
 
 // Domain returns the domain of this process that the message has come through; nil after the handler has returned.
 func (t *Token) Domain() *Domain {
-	if t == nil || t.p == nil {
+	if t == nil || t.peer == nil {
 		return nil
 	}
-	return t.p.d
+	return t.peer.domain
 }
 
 // Awaited reports whether the requester awaits a Reply (Domain.RequestFor).
@@ -222,7 +222,7 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 		return err
 	}
 	t.replied, t.paid = true, true
-	return t.p.answer(t.head.seq, answered, args, body)
+	return t.peer.answer(t.head.seq, statusAnswered, args, body)
 }
 
 // ReplyTo answers a request that awaits no answer by running the handler of that id at the requester, at most once;
@@ -233,9 +233,9 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 		return err
 	}
 	t.replied, t.paid = true, true
-	p, n := t.p, 8*len(args)+len(body)
+	p, n := t.peer, 8*len(args)+len(body)
 	m, back := p.messageBack(n > shortSize)
-	h := head{kind: reply, id: id, args: len(args), credit: back}
+	h := head{kind: kindReply, id: id, args: len(args), credit: back}
 	putArgs(m.buf[front-8*h.args:], args)
 	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return p.orFailed(err)
@@ -248,26 +248,26 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	switch {
 	case !t.live():
 		return fmt.Errorf("am: %w: a handler replies once, before it returns", ErrReply)
-	case t.head.kind != request:
-		return fmt.Errorf("am: %w: the message from rank %d is a reply itself", ErrReply, t.p.rank)
+	case t.head.kind != kindRequest:
+		return fmt.Errorf("am: %w: the message from rank %d is a reply itself", ErrReply, t.peer.rank)
 	case t.head.wants != awaited && awaited:
-		return fmt.Errorf("am: %w: rank %d does not await one: ReplyTo runs a handler there", ErrReply, t.p.rank)
+		return fmt.Errorf("am: %w: rank %d does not await one: ReplyTo runs a handler there", ErrReply, t.peer.rank)
 	case t.head.wants != awaited:
-		return fmt.Errorf("am: %w: rank %d awaits it: give it by Reply", ErrReply, t.p.rank)
+		return fmt.Errorf("am: %w: rank %d awaits it: give it by Reply", ErrReply, t.peer.rank)
 	}
-	return t.p.d.fits(len(args), len(body))
+	return t.peer.domain.fits(len(args), len(body))
 }
 
 // refuse refuses a message for which no handler runs: it answers with the status, or reports the error.
 func (t *Token) refuse(s answerStatus, why error) {
-	p := t.p
+	p := t.peer
 	p.droppedEver.Add(1)
-	if t.head.kind == request && t.head.wants {
+	if t.head.kind == kindRequest && t.head.wants {
 		t.replied, t.paid = true, true
 		_ = p.answer(t.head.seq, s, nil, nil) // fails with the peer
 		return
 	}
-	p.d.w.tell(fmt.Errorf("am: a message from rank %d: %w", p.rank, why))
+	p.domain.world.tell(fmt.Errorf("am: a message from rank %d: %w", p.rank, why))
 }
 
 // answer sends the answer to the request of that number, with credit.
@@ -287,7 +287,7 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 // parks reports whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
 // poll began.
 func (p *peer) parks() bool {
-	return int(p.ranThisPoll.Load()) > p.d.w.cfg.Budget-len(p.receives) && p.d.bounded()
+	return int(p.ranThisPoll.Load()) > p.domain.world.cfg.Budget-len(p.receives) && p.domain.bounded()
 }
 
 // park leaves a receive for the next poll to post.
@@ -295,7 +295,7 @@ func (p *peer) park(s *postedReceive) {
 	p.mu.Lock()
 	s.next, p.parked = p.parked, s
 	p.mu.Unlock()
-	p.d.parked()
+	p.domain.parked()
 }
 
 // unpark posts the parked receives of the peer.

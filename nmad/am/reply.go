@@ -18,18 +18,18 @@ func (r *Reply) prepare(p *peer, id ID) error {
 	if r.buf == nil {
 		n := r.Size
 		if n <= 0 {
-			n = p.d.w.cfg.Medium
+			n = p.domain.world.cfg.Medium
 		}
 		r.buf = make([]byte, wordSize+argsRoom+n)
 	}
 	r.listening.Store(false) // before r is in awaited again
-	r.p, r.id, r.creditErr, r.sent = p, id, nil, false
+	r.peer, r.id, r.creditErr, r.sent = p, id, nil, false
 	return nil
 }
 
 // listen posts the receive of the answer.
 func (r *Reply) listen(seq uint8) (err error) {
-	p := r.p
+	p := r.peer
 	if p.shortContext != nil {
 		err = p.shortContext.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
 	} else {
@@ -41,8 +41,8 @@ func (r *Reply) listen(seq uint8) (err error) {
 
 // settle takes the credit that came with the answer, unless a thread that looked for room has taken it (harvest).
 func (r *Reply) settle() {
-	if r.p != nil {
-		r.p.harvest(r)
+	if r.peer != nil {
+		r.peer.harvest(r)
 	}
 }
 
@@ -58,7 +58,7 @@ func (r *Reply) take() {
 	}
 	v, err := decodeAnswer(r.buf[:r.req.Len()])
 	if err == nil {
-		err = r.p.takeCredit(v.credit)
+		err = r.peer.takeCredit(v.credit)
 	}
 	r.creditErr = err
 }
@@ -84,11 +84,11 @@ func (p *peer) harvest(r *Reply) {
 func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
 
 // Test reports whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it
-// moves the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrIdle, as nmad.Request
-// does.
+// moves the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrNotStarted, as
+// nmad.Request does.
 func (r *Reply) Test() (bool, error) {
 	if r == nil || !r.sent {
-		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)
+		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrNotStarted)
 	}
 	if !r.advance() {
 		return false, nil
@@ -101,8 +101,8 @@ func (r *Reply) Test() (bool, error) {
 // the receive if the peer has failed.
 func (r *Reply) advance() bool {
 	if !r.req.IsDone() {
-		r.p.d.Poll()
-		if r.p.failed() != nil && !nmad.InCallback() {
+		r.peer.domain.Poll()
+		if r.peer.failed() != nil && !nmad.InCallback() {
 			r.req.Cancel()
 		}
 	}
@@ -112,7 +112,7 @@ func (r *Reply) advance() bool {
 // Wait blocks the calling thread or goroutine until the answer has come, and returns what the handler gave to
 // Token.Reply; args and body are valid until the next request for r. Waiting again gives the same answer. Errors:
 // ErrHandler, ErrNoReply; a *nmad.PeerError if the target has died; nmad.ErrTruncated if the body is longer than
-// Size; ErrMessage; ErrInHandler in a handler, unless the answer is there; nmad.ErrIdle if no request was sent.
+// Size; ErrMessage; ErrInHandler in a handler, unless the answer is there; nmad.ErrNotStarted if no request was sent.
 func (r *Reply) Wait() (args []uint64, body []byte, err error) {
 	return r.WaitContext(context.Background())
 }
@@ -120,15 +120,15 @@ func (r *Reply) Wait() (args []uint64, body []byte, err error) {
 // WaitContext is Wait until ctx is done; then it returns the cause, and the answer can be waited for again.
 func (r *Reply) WaitContext(ctx context.Context) (args []uint64, body []byte, err error) {
 	if r == nil || !r.sent {
-		return nil, nil, fmt.Errorf("am: wait for a reply: %w", nmad.ErrIdle)
+		return nil, nil, fmt.Errorf("am: wait for a reply: %w", nmad.ErrNotStarted)
 	}
 	if !r.req.IsDone() {
 		if nmad.InCallback() {
 			return nil, nil, fmt.Errorf("am: wait for a reply: %w", ErrInHandler)
 		}
-		err = r.p.d.waitFor(ctx, r.p, &r.req)
+		err = r.peer.domain.waitFor(ctx, r.peer, &r.req)
 		if !r.req.IsDone() {
-			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
+			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.peer.rank, err)
 		}
 	}
 	return r.result()
@@ -142,37 +142,37 @@ func (r *Reply) result() ([]uint64, []byte, error) {
 		err = r.creditErr
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.p.rank, r.p.orFailed(err))
+		return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.peer.rank, r.peer.orFailed(err))
 	}
 	data := r.buf[:r.req.Len()]
 	v, err := decodeAnswer(data)
 	switch {
 	case err != nil:
-	case v.status == unhandled:
+	case v.status == statusUnhandled:
 		err = fmt.Errorf("%w: %d", ErrHandler, r.id)
-	case v.status == silent:
+	case v.status == statusSilent:
 		err = fmt.Errorf("%w: %d", ErrNoReply, r.id)
-	case v.status >= noKey:
-		err = fmt.Errorf("%w: the memory of a long request, at rank %d", lacks[v.status], r.p.rank)
+	case v.status >= statusNoKey:
+		err = fmt.Errorf("%w: the memory of a long request, at rank %d", statusErrors[v.status], r.peer.rank)
 	case len(data)-wordSize-8*v.args > len(r.buf)-wordSize-argsRoom:
 		err = fmt.Errorf("%w: its body is longer than %d bytes", nmad.ErrTruncated, len(r.buf)-wordSize-argsRoom)
 	default:
 		data = data[wordSize:]
 		return getArgs(&r.args, data, v.args), data[8*v.args:], nil
 	}
-	return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.p.rank, err)
+	return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.peer.rank, err)
 }
 
 // Case returns the case of a marcel.Select that can be taken once the answer has come, or will not come. Then Wait
-// returns at once. A Reply for which no request was sent counts as done, and Wait says nmad.ErrIdle. Any number of
-// Selects and Waits may wait for one Reply. Where no other thread moves the answer, in a Private domain and from the
+// returns at once. A Reply for which no request was sent counts as done, and Wait says nmad.ErrNotStarted. Any number
+// of Selects and Waits may wait for one Reply. Where no other thread moves the answer, in a Private domain and from the
 // own process, Select polls instead of sleeping. Of the default domain Case allocates nothing.
 func (r *Reply) Case() marcel.Case {
 	switch {
 	case r == nil || !r.sent:
 		return (*nmad.Request)(nil).Case()
-	case r.p.polledByWaiters() || r.p.outlives():
-		return &replyCase{Case: r.req.Case(), r: r}
+	case r.peer.polledByWaiters() || r.peer.outlives():
+		return &replyCase{Case: r.req.Case(), reply: r}
 	}
 	return r.req.Case()
 }
@@ -181,22 +181,22 @@ func (r *Reply) Case() marcel.Case {
 // receive: they move other domains, or cancel the receive when the peer fails.
 type replyCase struct {
 	marcel.Case // that of the receive
-	r           *Reply
+	reply       *Reply
 
 	// From Enlist to Withdraw, where the peer's own gate outlives the failure of the peer.
 	stop     func() bool   // gives up the cancellation below; nil if there is none
-	canceled *marcel.Latch // opens once the receive was cancelled, since the peer has failed
+	canceled *marcel.Latch // opens once the receive was canceled, since the peer has failed
 }
 
 var _ marcel.PollingCase = (*replyCase)(nil)
 
 // Try moves the domain on, once, if the answer has not come.
-func (rc *replyCase) Try() bool { return rc.r.advance() || rc.Case.Try() }
+func (rc *replyCase) Try() bool { return rc.reply.advance() || rc.Case.Try() }
 
 // Poll tells Select to poll on where no other thread moves the answer.
 func (rc *replyCase) Poll() bool {
-	if rc.r.p.polledByWaiters() {
-		return !rc.r.advance()
+	if rc.reply.peer.polledByWaiters() {
+		return !rc.reply.advance()
 	}
 	return rc.Case.(marcel.PollingCase).Poll()
 }
@@ -206,11 +206,11 @@ func (rc *replyCase) Enlist(w *marcel.Waiter) bool {
 	if !rc.Case.Enlist(w) {
 		return false
 	}
-	if p := rc.r.p; p.outlives() {
+	if p := rc.reply.peer; p.outlives() {
 		canceled := marcel.NewLatch(1)
 		rc.canceled = canceled
 		rc.stop = context.AfterFunc(p.ended, func() {
-			rc.r.req.Cancel()
+			rc.reply.req.Cancel()
 			canceled.CountDown()
 		})
 	}

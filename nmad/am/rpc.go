@@ -24,12 +24,12 @@ const (
 )
 
 const (
-	returned callOutcome = iota
-	failed               // with an error; the result is its text
-	unknown
-	panicked
-	busy
-	closing // the target leaves; it tells the caller nothing
+	callReturned callOutcome = iota
+	callFailed               // with an error; the result is its text
+	callUnknown
+	callPanicked
+	callBusy
+	callClosing // the target leaves; it tells the caller nothing
 )
 
 // callTag is the tag of the long argument of a call, or, if back is set, of its long result.
@@ -37,7 +37,7 @@ func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
 
 // init registers the handler of the requests that end calls.
 func (x *outgoingCalls) init(w *World) {
-	x.w, x.open = w, map[uint64]*outgoingCall{}
+	x.world, x.open = w, map[uint64]*outgoingCall{}
 	w.handle(callEnds, x.ended)
 }
 
@@ -106,8 +106,8 @@ func (x *outgoingCalls) end() {
 
 // ended is the handler of callEnds.
 func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
-	if len(args) != 4 || args[3] > 1 || args[3] == 0 && args[2] != uint64(len(body)) || args[1] > uint64(busy) {
-		t.p.violation(fmt.Errorf("%w: the end of a call", ErrMessage))
+	if len(args) != 4 || args[3] > 1 || args[3] == 0 && args[2] != uint64(len(body)) || args[1] > uint64(callBusy) {
+		t.peer.violation(fmt.Errorf("%w: the end of a call", ErrMessage))
 		return
 	}
 	c := x.take(args[0], t.Rank())
@@ -124,20 +124,20 @@ func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 		c.done.Signal(1)
 		return
 	}
-	if args[2] > uint64(x.w.cfg.Longest) {
+	if args[2] > uint64(x.world.cfg.Longest) {
 		x.drop(t.Rank(), callTag(args[0], true))
-		c.err = fmt.Errorf("%w: a result of %d bytes, the bound is %d", ErrConfig, args[2], x.w.cfg.Longest)
+		c.err = fmt.Errorf("%w: a result of %d bytes, the bound is %d", ErrConfig, args[2], x.world.cfg.Longest)
 		c.done.Signal(1)
 		return
 	}
 	c.result = make([]byte, args[2])
-	c.op = nmad.Op{Kind: nmad.OpRecv, Match: x.match(callTag(args[0], true)), Buf: c.result}
+	c.op = nmad.Operation{Kind: nmad.KindRecv, Match: x.match(callTag(args[0], true)), Buf: c.result}
 	c.op.Done = func(r *nmad.Request) {
 		_, c.err = r.Test()
 		c.result = c.result[:r.Len()]
 		c.done.Signal(1)
 	}
-	if err := x.w.s.Post(t.Rank(), &c.req, &c.op); err != nil {
+	if err := x.world.session.Post(t.Rank(), &c.req, &c.op); err != nil {
 		c.err = err
 		c.done.Signal(1)
 	}
@@ -150,7 +150,7 @@ func (x *outgoingCalls) match(tag uint64) nmad.Match {
 
 // drop receives a long argument or result that is not needed any more, and forgets it.
 func (x *outgoingCalls) drop(rank int, tag uint64) {
-	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: x.match(tag), Done: func(*nmad.Request) {}})
+	x.world.session.Start(rank, &nmad.Operation{Kind: nmad.KindRecv, Match: x.match(tag), Done: func(*nmad.Request) {}})
 }
 
 // Call runs the function of that name (World.Serve) at a rank, which may be the own one, with a copy of args, and
@@ -173,7 +173,7 @@ func (w *World) Call(ctx context.Context, rank int, name string, args []byte) ([
 // call is Call with bare errors.
 func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([]byte, error) {
 	switch {
-	case w == nil || w.s == nil:
+	case w == nil || w.session == nil:
 		return nil, fmt.Errorf("%w: no world", ErrConfig)
 	case len(name) > maxName || len(args) > w.cfg.Longest:
 		return nil, fmt.Errorf("%w: a name of %d bytes, an argument of %d: at most %d and %d",
@@ -202,7 +202,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	}
 	long := len(name)+len(args) > w.cfg.Medium
 	body := append(make([]byte, 0, len(name)+len(args)), name...)
-	if long && rank == w.s.Rank() {
+	if long && rank == w.session.Rank() {
 		c.args = slices.Clone(args) // before the request, whose handler reads it
 	} else if long {
 		w.calls.send(rank, callTag(number, false), args)
@@ -215,11 +215,11 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 		return nil, err
 	}
 	// A long request to the own process moves only while a thread polls.
-	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.done.Test(1) && ctx.Err() == nil; tries++ {
+	for tries := 0; rank == w.session.Rank() && !c.begun.Load() && !c.done.Test(1) && ctx.Err() == nil; tries++ {
 		w.defaultDomain.Poll()
 		rest(tries)
 	}
-	if err := c.done.WaitContext(ctx, w.s.Engine(), 1); err != nil {
+	if err := c.done.WaitContext(ctx, w.session.Engine(), 1); err != nil {
 		if w.calls.take(number, rank) != nil {
 			w.cancel(rank, number)
 		}
@@ -230,12 +230,12 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 
 // send sends a copy of a long argument or result. It does not wait; an error is the peer's, which then fails.
 func (x *outgoingCalls) send(rank int, tag uint64, data []byte) {
-	x.w.s.Start(rank, &nmad.Op{Match: x.match(tag), Buf: slices.Clone(data)})
+	x.world.session.Start(rank, &nmad.Operation{Match: x.match(tag), Buf: slices.Clone(data)})
 }
 
 // cancel tells the target that the caller has given up. It does not wait.
 func (w *World) cancel(rank int, number uint64) {
-	if rank == w.s.Rank() { // a message to the own process may wait until a thread polls
+	if rank == w.session.Rank() { // a message to the own process may wait until a thread polls
 		w.served.giveUp(callID{rank, number})
 		return
 	}
@@ -251,13 +251,13 @@ func (c *outgoingCall) outcome(rank int, name string) ([]byte, error) {
 		return nil, c.err
 	}
 	switch c.end {
-	case returned:
+	case callReturned:
 		return c.result, nil
-	case failed:
+	case callFailed:
 		return nil, &RemoteError{rank, name, string(c.result)}
-	case unknown:
+	case callUnknown:
 		return nil, ErrUnknown
-	case panicked:
+	case callPanicked:
 		return nil, fmt.Errorf("%w: %s", ErrPanicked, c.result)
 	}
 	return nil, ErrBusy

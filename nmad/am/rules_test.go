@@ -92,7 +92,7 @@ func TestFlood(t *testing.T) {
 				j.handle(3, func(t *Token, args []uint64, body []byte) { // A asks B, B asks C: a handler does not wait
 					d := t.Domain()
 					defer asked.Add(1)
-					ok, err := d.TryRequest((d.w.s.Rank()+1)%size, 4, args, body)
+					ok, err := d.TryRequest((d.world.session.Rank()+1)%size, 4, args, body)
 					if ok {
 						passed.Add(1)
 					} else if dropped.Add(1); err != nil {
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d: %v, want %v", i, err, want)
 			}
 		}
-		if _, _, err := (&Reply{}).Wait(); !errors.Is(err, nmad.ErrIdle) {
+		if _, _, err := (&Reply{}).Wait(); !errors.Is(err, nmad.ErrNotStarted) {
 			t.Error(err)
 		}
 		j.handle(5, echo)
@@ -213,7 +213,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestPrepare: a body that is filled in place, committed, cut short, or cancelled; what is prepared takes room.
+// TestPrepare: a body that is filled in place, committed, cut short, or canceled; what is prepared takes room.
 func TestPrepare(t *testing.T) {
 	overAll(t, Config{Window: 2}, func(t *testing.T, j *testJob, other int) {
 		var got atomic.Pointer[[]byte]
@@ -268,7 +268,7 @@ func TestInHandler(t *testing.T) {
 		errs := make(chan error, 20)
 		j.handle(2, func(*Token, []uint64, []byte) {})
 		j.handle(1, func(tk *Token, _ []uint64, _ []byte) {
-			w = tk.Domain().w
+			w = tk.Domain().world
 			var r, never Reply
 			d := w.Default()
 			ok := true
@@ -282,8 +282,8 @@ func TestInHandler(t *testing.T) {
 			_, err = w.Call(context.Background(), 0, "f", nil)
 			errs <- err
 			errs <- w.Close()
-			never.sent, never.p = true, tk.p
-			_ = w.s.Gate(0).IrecvInto(&never.req, 5, nil)
+			never.sent, never.peer = true, tk.peer
+			_ = w.session.Gate(0).IrecvInto(&never.req, 5, nil)
 			_, _, err = never.Wait()
 			errs <- err
 			errs <- never.req.Wait()

@@ -14,7 +14,7 @@ const maxName = 255
 
 // init registers the handlers of the requests that begin and cancel calls.
 func (x *served) init(w *World) {
-	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
+	x.world, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
 	w.handle(callBegins, x.begins)
 	w.handle(callCanceled, x.canceled)
 }
@@ -42,7 +42,7 @@ func (w *World) Serve(name string, f Func) error {
 // begins has started that.
 type servedCall struct {
 	callID
-	f       Func
+	fn      Func
 	args    []byte
 	refusal callOutcome // returned: f runs; else the call is refused with this outcome
 
@@ -54,19 +54,19 @@ type servedCall struct {
 func (x *served) begins(t *Token, args []uint64, body []byte) {
 	n := uint64(len(body))
 	if len(args) != 4 || args[3] > 1 || args[1] > min(maxName, n) || args[3] == 0 && args[1]+args[2] != n {
-		t.p.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
+		t.peer.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
 		return
 	}
 	j := &servedCall{callID: callID{t.Rank(), args[0]}}
-	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
+	own := j.rank == x.world.session.Rank() // long messages to the own process move only while a thread polls
 	long := args[3] == 1 && !own
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
-		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
+		t.peer.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.world.cfg.Calls))
 		return
 	}
 	// The caller in this process may have given up. The look comes after admit, so that a later giveUp finds the call.
-	if own && j.refusal != closing {
-		c := x.w.calls.begun(j.number)
+	if own && j.refusal != callClosing {
+		c := x.world.calls.begun(j.number)
 		if c == nil {
 			x.ended(j)
 			x.leave()
@@ -74,14 +74,14 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		}
 		j.args = c.args // if it is long
 	}
-	if why := t.p.failed(); why != nil { // lost may have run before admit
+	if why := t.peer.failed(); why != nil { // lost may have run before admit
 		j.cancel(why)
 	}
 	switch {
-	case j.refusal == closing:
+	case j.refusal == callClosing:
 		return // the end of this process ends the call at its caller
-	case long && j.refusal != returned:
-		x.w.calls.drop(j.rank, callTag(j.number, false))
+	case long && j.refusal != callReturned:
+		x.world.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
 	case args[3] == 0:
@@ -103,19 +103,19 @@ func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closedErr != nil {
-		j.refusal = closing
+		j.refusal = callClosing
 		return true
 	}
-	if x.threads >= refusals*x.w.cfg.Calls {
+	if x.threads >= refusals*x.world.cfg.Calls {
 		return false
 	}
-	j.f = x.names[name]
+	j.fn = x.names[name]
 	_, twice := x.run[j.callID]
 	switch {
-	case j.f == nil:
-		j.refusal = unknown
-	case len(x.run) >= x.w.cfg.Calls || twice || size > uint64(x.w.cfg.Longest):
-		j.refusal = busy
+	case j.fn == nil:
+		j.refusal = callUnknown
+	case len(x.run) >= x.world.cfg.Calls || twice || size > uint64(x.world.cfg.Longest):
+		j.refusal = callBusy
 	default:
 		x.run[j.callID] = j.cancel
 	}
@@ -143,18 +143,18 @@ func (x *served) starts(f func()) {
 
 // do runs a call, and tells the caller how it has ended. With long the argument comes as a message of its own.
 func (j *servedCall) do(x *served, long bool) {
-	if j.refusal != returned {
+	if j.refusal != callReturned {
 		x.tell(j, j.refusal, nil)
 		return
 	}
 	if long {
-		op := nmad.Op{Kind: nmad.OpRecv, Match: x.w.calls.match(callTag(j.number, false)), Buf: j.args}
-		if err := x.w.s.Start(j.rank, &op).Wait(); err != nil {
+		op := nmad.Operation{Kind: nmad.KindRecv, Match: x.world.calls.match(callTag(j.number, false)), Buf: j.args}
+		if err := x.world.session.Start(j.rank, &op).Wait(); err != nil {
 			x.ended(j)
 			return // the caller has died, or this world closes
 		}
 	}
-	end, result := panicked, []byte("it has ended its thread")
+	end, result := callPanicked, []byte("it has ended its thread")
 	defer func() { // also if f ends the thread
 		if why := recover(); why != nil {
 			result = fmt.Append(nil, why)
@@ -162,11 +162,11 @@ func (j *servedCall) do(x *served, long bool) {
 		x.ended(j)
 		x.tell(j, end, result)
 	}()
-	out, err := j.f(j.ctx, j.rank, j.args)
+	out, err := j.fn(j.ctx, j.rank, j.args)
 	if err != nil {
-		end, result = failed, []byte(err.Error())
+		end, result = callFailed, []byte(err.Error())
 	} else {
-		end, result = returned, out
+		end, result = callReturned, out
 	}
 }
 
@@ -183,29 +183,29 @@ func (x *served) ended(j *servedCall) {
 
 // tell tells the caller how a call has ended.
 func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
-	if len(result) > x.w.cfg.Longest {
-		end, result = failed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.w.cfg.Longest)
+	if len(result) > x.world.cfg.Longest {
+		end, result = callFailed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.world.cfg.Longest)
 	}
-	if j.rank == x.w.s.Rank() {
-		if c := x.w.calls.take(j.number, j.rank); c != nil {
+	if j.rank == x.world.session.Rank() {
+		if c := x.world.calls.take(j.number, j.rank); c != nil {
 			c.end, c.result = end, slices.Clone(result)
 			c.done.Signal(1)
 		}
 		return
 	}
-	n, long := uint64(len(result)), len(result) > x.w.cfg.Medium
+	n, long := uint64(len(result)), len(result) > x.world.cfg.Medium
 	if long {
-		x.w.calls.send(j.rank, callTag(j.number, true), result)
+		x.world.calls.send(j.rank, callTag(j.number, true), result)
 		result = nil
 	}
 	head := []uint64{j.number, uint64(end), n, bit(long)}
-	_ = x.w.defaultDomain.Request(j.rank, callEnds, head, result) // fails with the caller
+	_ = x.world.defaultDomain.Request(j.rank, callEnds, head, result) // fails with the caller
 }
 
 // canceled is the handler of callCanceled.
 func (x *served) canceled(t *Token, args []uint64, _ []byte) {
 	if len(args) != 1 {
-		t.p.violation(fmt.Errorf("%w: the cancellation of a call", ErrMessage))
+		t.peer.violation(fmt.Errorf("%w: the cancellation of a call", ErrMessage))
 		return
 	}
 	x.giveUp(callID{t.Rank(), args[0]})

@@ -27,7 +27,7 @@ type Handler func(t *Token, args []uint64, body []byte)
 // World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for
 // concurrent use.
 type World struct {
-	s             *nmad.Session
+	session       *nmad.Session
 	cfg           Config
 	defaultDomain *Domain
 	handlers      atomic.Pointer[handlers] // replaced as a whole; mu serializes changes
@@ -63,16 +63,16 @@ type handlers struct {
 //
 //	bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
 type greetingReceive struct {
-	w      *World
+	world  *World
 	req    nmad.Request
-	op     nmad.Op
+	op     nmad.Operation
 	active atomic.Bool // it is posted, or its callback runs
 }
 
 // Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled.
 // Safe for concurrent use, unless it is Private: then for its owner alone.
 type Domain struct {
-	w            *World
+	world        *World
 	nmadDomain   *nmad.Domain
 	ownsNmad     bool // nmadDomain was opened for this domain, and is closed with it
 	number       int
@@ -112,7 +112,7 @@ type callOutcome uint64
 
 // outgoingCalls are the calls that this process has made and that have not ended.
 type outgoingCalls struct {
-	w           *World
+	world       *World
 	longContext *nmad.Context // of arguments and results longer than a body
 
 	mu        marcel.SpinLock          // callbacks take it; it guards what follows
@@ -132,7 +132,7 @@ type outgoingCall struct {
 	result []byte
 	err    error        // why there is no outcome; if nil, end tells how the call has ended
 	req    nmad.Request // receives a long result
-	op     nmad.Op
+	op     nmad.Operation
 }
 
 // Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is
@@ -141,8 +141,8 @@ type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
 
 // served are the functions of this process, and the calls of them that run.
 type served struct {
-	w    *World
-	work sync.WaitGroup // of threads
+	world *World
+	work  sync.WaitGroup // of threads
 
 	mu        marcel.SpinLock // callbacks take it; it guards what follows
 	names     map[string]Func
@@ -167,7 +167,7 @@ type callID struct {
 //	            owed = those of them that were handled: this credit goes with the next message to the requester,
 //	                   or, from half a Window on, by a message of its own
 type peer struct {
-	d            *Domain
+	domain       *Domain
 	rank         int
 	domainNumber int // number of its domain
 	gate         *nmad.Gate
@@ -226,15 +226,15 @@ type keptRequest struct {
 // Its buffer has room for the word of an answer, for arguments, and for the body. The body begins at front; the
 // arguments end there, whatever their number.
 type Message struct {
-	p    *peer
+	peer *peer
 	req  nmad.Request
-	op   nmad.Op
+	op   nmad.Operation
 	buf  []byte
 	next *Message // in peer.leaving; under the peer's mu
 
 	id   ID
 	size int
-	open atomic.Bool // prepared, and neither committed nor cancelled
+	open atomic.Bool // prepared, and neither committed nor canceled
 }
 
 // Reply is the answer to a request, which the requester awaits: by Wait, WaitContext, Test, or Case in a marcel.Select.
@@ -247,7 +247,7 @@ type Reply struct {
 
 	req  nmad.Request // receives the answer
 	buf  []byte
-	p    *peer // to which the last request went; nil before the first one
+	peer *peer // to which the last request went; nil before the first one
 	id   ID    // of the handler there
 	args [MaxArgs]uint64
 
@@ -260,20 +260,20 @@ type Reply struct {
 
 // outgoingBody is the body of a long message, as a message that leaves this process.
 type outgoingBody struct {
-	p     *peer
+	peer  *peer
 	req   nmad.Request
-	op    nmad.Op
+	op    nmad.Operation
 	local *rma.Event // done when the body has left; may be nil
 }
 
 // incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch
 // it, but for hold, inUse and posted.
 type incomingBody struct {
-	p        *peer
+	peer     *peer
 	head     head
 	data     []byte // of the message: arguments and place
 	req      nmad.Request
-	op       nmad.Op
+	op       nmad.Operation
 	hold     rma.Hold    // keeps the memory open; under the peer's mu
 	inUse    bool        // it is in use; under the peer's mu
 	complete bool        // the body has come; under the peer's mu
@@ -283,9 +283,9 @@ type incomingBody struct {
 
 // postedReceive is a receive for messages of a peer. Its callback posts it again, or parks it until the next poll.
 type postedReceive struct {
-	p      *peer
+	peer   *peer
 	req    nmad.Request
-	op     nmad.Op
+	op     nmad.Operation
 	next   *postedReceive // in peer.parked; under the peer's mu
 	active atomic.Bool    // it is posted or parked, or its callback runs; else it is not posted any more
 }
@@ -293,7 +293,7 @@ type postedReceive struct {
 // Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until
 // the handler returns.
 type Token struct {
-	p       *peer // that has sent the message; nil once the handler has returned
+	peer    *peer // that has sent the message; nil once the handler has returned
 	head    head
 	replied bool
 	paid    bool // the credit of the request was given back, or is owed

@@ -29,10 +29,10 @@ import (
 type messageKind uint8
 
 const (
-	request messageKind = iota
-	reply               // to a handler of the requester
-	credit              // nothing but credit
-	kinds
+	kindRequest messageKind = iota
+	kindReply               // to a handler of the requester
+	kindCredit              // nothing but credit
+	numKinds
 )
 
 const (
@@ -48,10 +48,10 @@ const (
 type bodyPlace uint8
 
 const (
-	within  bodyPlace = iota // behind the arguments
-	placed                   // in memory of the receiver, where the sender has put it
-	follows                  // it comes as a message of its own
-	wheres
+	bodyWithin  bodyPlace = iota // behind the arguments
+	bodyPlaced                   // in memory of the receiver, where the sender has put it
+	bodyFollows                  // it comes as a message of its own
+	numBodyPlaces
 )
 
 // head is the tag of a message, decoded.
@@ -93,12 +93,12 @@ func decode(tag uint64, n int) (h head, err error) {
 		args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255), seq: uint8(tag >> 32), id: ID(tag),
 	}
 	switch {
-	case tag&answerBit != 0 || h.kind >= kinds || h.where >= wheres || tag>>56&31 != 0:
+	case tag&answerBit != 0 || h.kind >= numKinds || h.where >= numBodyPlaces || tag>>56&31 != 0:
 		return h, fmt.Errorf("%w: tag %#x", ErrMessage, tag)
 	case h.args > MaxArgs || 8*h.args > n:
 		return h, fmt.Errorf("%w: %d arguments in %d bytes", ErrMessage, h.args, n)
-	case h.wants && h.kind != request || h.kind == credit && (n != 0 || h.args != 0 || h.where != within),
-		h.where != within && n != 8*h.args+placeBytes, h.where == follows && h.kind == reply && h.credit == 0:
+	case h.wants && h.kind != kindRequest || h.kind == kindCredit && (n != 0 || h.args != 0 || h.where != bodyWithin),
+		h.where != bodyWithin && n != 8*h.args+placeBytes, h.where == bodyFollows && h.kind == kindReply && h.credit == 0:
 		return h, fmt.Errorf("%w: tag %#x of %d bytes", ErrMessage, tag, n)
 	}
 	return h, nil
@@ -108,27 +108,27 @@ func decode(tag uint64, n int) (h head, err error) {
 type answerStatus uint8
 
 const (
-	answered  answerStatus = iota // the handler has replied
-	unhandled                     // there is no handler of that id
-	silent                        // the handler has returned without a reply
-	noKey                         // of a long request: there is no such memory
-	beyond                        // of a long request: the memory is shorter
-	gone                          // of a long request: the World of the memory was closed
-	statuses
+	statusAnswered  answerStatus = iota // the handler has replied
+	statusUnhandled                     // there is no handler of that id
+	statusSilent                        // the handler has returned without a reply
+	statusNoKey                         // of a long request: there is no such memory
+	statusBeyond                        // of a long request: the memory is shorter
+	statusGone                          // of a long request: the World of the memory was closed
+	numStatuses
 )
 
-// lacks are the errors for the statuses of a long request.
-var lacks = [statuses]error{noKey: rma.ErrKey, beyond: rma.ErrRange, gone: rma.ErrClosed}
+// statusErrors are the errors for the statuses of a long request.
+var statusErrors = [numStatuses]error{statusNoKey: rma.ErrKey, statusBeyond: rma.ErrRange, statusGone: rma.ErrClosed}
 
 // refusalOf is the status for an error of the memory of a long request.
 func refusalOf(err error) answerStatus {
 	switch {
 	case errors.Is(err, rma.ErrRange):
-		return beyond
+		return statusBeyond
 	case errors.Is(err, rma.ErrClosed):
-		return gone
+		return statusGone
 	}
-	return noKey
+	return statusNoKey
 }
 
 // answerWord is the word of an answer, decoded.
@@ -150,7 +150,7 @@ func decodeAnswer(b []byte) (v answerWord, err error) {
 	}
 	w := binary.LittleEndian.Uint64(b)
 	v = answerWord{status: answerStatus(w), credit: int(w >> 8 & 255), args: int(w >> 16 & 255)}
-	if v.status >= statuses || w>>24 != 0 || v.credit == 0 || v.args > MaxArgs || wordSize+8*v.args > len(b) {
+	if v.status >= numStatuses || w>>24 != 0 || v.credit == 0 || v.args > MaxArgs || wordSize+8*v.args > len(b) {
 		return v, fmt.Errorf("%w: an answer of %d bytes that begins with %#x", ErrMessage, len(b), w)
 	}
 	return v, nil

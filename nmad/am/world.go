@@ -36,7 +36,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
+	w := &World{session: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.calls.init(w)
 	w.served.init(w)
@@ -58,7 +58,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 
 // ranks lists all ranks of the job.
 func (w *World) ranks() []int {
-	all := make([]int, w.s.Size())
+	all := make([]int, w.session.Size())
 	for i := range all {
 		all[i] = i
 	}
@@ -68,8 +68,8 @@ func (w *World) ranks() []int {
 // open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	d := &Domain{
-		w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access,
-		peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size()),
+		world: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access,
+		peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.session.Size()),
 	}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
@@ -103,7 +103,7 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
 		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
 	}
-	nm, err := w.s.Domain(nmad.DomainConfig{Number: cfg.Number, Access: cfg.Access})
+	nm, err := w.session.Domain(nmad.DomainConfig{Number: cfg.Number, Access: cfg.Access})
 	if err != nil {
 		return nil, fmt.Errorf("am: %w", err)
 	}
@@ -155,7 +155,7 @@ func (w *World) tell(err error) {
 
 // failed is called when a peer has failed. It ends the calls to and from its process if that is the default domain's.
 func (w *World) failed(p *peer, why error) {
-	if p.d == w.defaultDomain && p.domainNumber == 0 {
+	if p.domain == w.defaultDomain && p.domainNumber == 0 {
 		w.calls.lost(p.rank, why)
 		w.served.lost(p.rank, why)
 	}
@@ -165,7 +165,7 @@ func (w *World) failed(p *peer, why error) {
 // go by that gate.
 func (w *World) lost(e nmad.Event) {
 	rank := e.Gate.Rank()
-	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
+	if rank < 0 || rank >= w.session.Size() || e.Gate != w.session.Gate(rank) || rank == w.session.Rank() {
 		return
 	}
 	why := e.Gate.Err()
@@ -242,7 +242,7 @@ func (w *World) forget(d *Domain) {
 // were not handled are lost: the processes of a job agree on the end before. The session stays open. In a handler Close
 // fails with ErrInHandler. Calling it again does nothing, and returns the same error.
 func (w *World) Close() error {
-	if w == nil || w.s == nil {
+	if w == nil || w.session == nil {
 		return nil
 	}
 	if nmad.InCallback() {
@@ -304,8 +304,8 @@ func (w *World) silent() bool {
 // listen posts receives for greetings.
 func (w *World) listen() {
 	for range 8 {
-		h := &greetingReceive{w: w}
-		h.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Context: w.control}, Done: h.arrived}
+		h := &greetingReceive{world: w}
+		h.op = nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Match{Context: w.control}, Done: h.arrived}
 		w.greetingReceives = append(w.greetingReceives, h)
 	}
 	for _, h := range w.greetingReceives {
@@ -316,7 +316,7 @@ func (w *World) listen() {
 
 // post posts the receive.
 func (h *greetingReceive) post() {
-	if h.w.ended.Load() || h.w.s.Post(nmad.AnySource, &h.req, &h.op) != nil {
+	if h.world.ended.Load() || h.world.session.Post(nmad.AnySource, &h.req, &h.op) != nil {
 		h.active.Store(false)
 	}
 }
@@ -324,10 +324,10 @@ func (h *greetingReceive) post() {
 // arrived is called when the receive has ended.
 func (h *greetingReceive) arrived(r *nmad.Request) {
 	if _, err := r.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
-		h.active.Store(false) // the session ends, or silent has cancelled it
+		h.active.Store(false) // the session ends, or silent has canceled it
 		return
 	}
-	h.w.greeted(r.Source(), r.Tag(), r.Size())
+	h.world.greeted(r.Source(), r.Tag(), r.Size())
 	h.post()
 }
 
@@ -337,7 +337,7 @@ func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.
 // greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
 	p.greeting = &nmad.Request{}
-	tag := uint64(p.d.number) | uint64(p.domainNumber)<<16 | w.agreement()
+	tag := uint64(p.domain.number) | uint64(p.domainNumber)<<16 | w.agreement()
 	_ = w.control.IsendInto(p.greeting, p.rank, tag, nil) // fails with the peer
 }
 
@@ -359,7 +359,7 @@ func (w *World) greeted(rank int, tag, size uint64) {
 	}
 	if d == nil && !w.closedNumbers[number] {
 		list, known := w.earlyGreetings[number]
-		if (known || len(w.earlyGreetings) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
+		if (known || len(w.earlyGreetings) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.session.Size() {
 			w.earlyGreetings[number] = append(list, from)
 		}
 	}

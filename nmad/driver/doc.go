@@ -43,16 +43,16 @@
 //  4. Poll every track until nothing is there; if Flush has left bytes, Flush; if a Send or Push was refused, try it
 //     again.
 //
-// No arrival between 1 and 2 is lost: each driver's documentation has the argument. The waiter may wake although nothing
-// is there; it does not sleep on although something is.
+// No arrival between 1 and 2 is lost: each driver's documentation has the argument. The waiter may wake although
+// nothing is there; it does not sleep on although something is.
 //
 // # Errors
 //
 // A link breaks once and for all: every later call fails with the same error. That is [ErrClosed] after Close on this
 // side; [ErrPeerLost] when the peer's process has ended, or has closed the link (Recv and Pull still return what had
-// arrived before); and [ErrProtocol] when the peer has sent what it must not send. Whatever comes from a peer is bounded
-// and checked, even though the peer has proved that it holds the secret of the job. Bytes on the way are neither
-// encrypted nor signed: the secret only keeps processes out that are not of the job.
+// arrived before); and [ErrProtocol] when the peer has sent what it must not send. Whatever comes from a peer is
+// bounded and checked, even though the peer has proved that it holds the secret of the job. Bytes on the way are
+// neither encrypted nor signed: the secret only keeps processes out that are not of the job.
 //
 // # Faults
 //
@@ -62,25 +62,26 @@
 // # Long messages
 //
 // A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that
-// of Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY decides: with "auto" (the default) the driver takes what it
-// has measured to be faster, with "two" it never does this, with "single" always when the system allows it.
+// of Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY decides: with "auto" (the default) the driver takes what
+// it has measured to be faster, with "two" it never does this, with "single" always when the system allows it.
 //
 // # Lending and exposing
 //
 // A driver may know which process its peer is, if the two can map memory of one another: see Caps.Process. The layer
 // above maps the memory. A driver may also read the memory of the peer, at an address that a packet tells: see
-// Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw]. A link whose network writes and reads memory of the peer
-// by itself is a [RemoteMemory].
+// Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw]. A link whose network writes and reads memory of the
+// peer by itself is a [RemoteMemory].
 //
 // # Where a link lies
 //
-// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place. The layer above
+// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Locality. The layer above
 // polls it from there. A link over shared memory asks the kernel for memory of the receiver's node; a link over
 // TCP lies where its network device does.
 //
 // # Choosing a driver
 //
 // Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a
-// variable of the environment. Open reads it, whatever Config it is given, and fails with [ErrConfig] for a wrong value.
-// A program that gives the Driver itself (nmad.Config.Custom) sets a field of the Driver, which overrides the variable.
+// variable of the environment. Open reads it, whatever Config it is given, and fails with [ErrConfig] for a wrong
+// value. A program that gives the Driver itself (nmad.Config.Custom) sets a field of the Driver, which overrides the
+// variable.
 package driver

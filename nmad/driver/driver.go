@@ -32,19 +32,19 @@ type Endpoint interface {
 
 // Caps is what a link can do, and what its calls cost. It does not change.
 type Caps struct {
-	MaxBody  int    // the largest body that Send takes, in bytes
-	Bound    string // why Send takes no larger one, for people; "" if the driver does not tell
-	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1 if none does
-	How      string // which way that is, for people
-	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets should leave together
-	Buffered bool   // Send may leave bytes in the link for Flush to move on
-	Process  int    // PID of the peer, as this process sees it, if memory that the peer makes may be mapped here; else 0
-	Fetches  bool   // Fetch may read the peer's memory
-	Exposes  bool   // messages should be announced with their address, for the peer to Fetch: processes share CPUs
-	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
-	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
-	Remote   int    // the shortest put or get that had better go by the link's RemoteMemory, in bytes; 0: it has none
-	Place    Place  // near which processors it lies
+	MaxBody    int      // the largest body that Send takes, in bytes
+	MaxBodyWhy string   // why Send takes no larger one, for people; "" if the driver does not tell
+	Short      int      // the longest body that takes a way of its own on the small track, in bytes; -1 if none does
+	ShortHow   string   // which way that is, for people
+	Syscalls   bool     // each Send, and each Recv in vain, is a system call: packets should leave together
+	Buffered   bool     // Send may leave bytes in the link for Flush to move on
+	Process    int      // PID of the peer, as this process sees it, if memory that the peer makes may be mapped here; else 0
+	Fetches    bool     // Fetch may read the peer's memory
+	Exposes    bool     // messages should be announced with their address, for the peer to Fetch: processes share CPUs
+	Borrows    bool     // the peer reads what Push was given, and writes what Pull was given, between the calls
+	Echoes     bool     // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
+	Remote     int      // the shortest put or get that had better go by the link's RemoteMemory, in bytes; 0: it has none
+	Locality   Locality // near which processors it lies
 }
 
 // Link connects two processes by two tracks: the small track carries packets in order, the large track a stream of
@@ -52,7 +52,7 @@ type Caps struct {
 // goroutine. Each of the four directions (Send with Flush, Recv, Push, Pull) has one caller at a time; different ones
 // may run in parallel. Close may come at any time and must be the last call once the others have returned.
 //
-// The interface has the calls of all links. Caps says which of them a link lacks, and [Plain] implements
+// The interface has the calls of all links. Caps says which of them a link lacks, and [BasicLink] implements
 // these. A link around another one embeds that one, and implements only the calls that it changes.
 type Link interface {
 	// Caps says what the link can do.
@@ -111,23 +111,23 @@ type Link interface {
 	Close() error
 }
 
-// Plain is embedded by links that neither borrow nor read their peer's memory.
-type Plain struct{}
+// BasicLink is embedded by links that neither borrow nor read their peer's memory.
+type BasicLink struct{}
 
 // ReturnPush implements Link: nothing was borrowed.
-func (Plain) ReturnPush() (int, bool) { return 0, true }
+func (BasicLink) ReturnPush() (int, bool) { return 0, true }
 
 // ReturnPull implements Link: nothing was borrowed.
-func (Plain) ReturnPull(bool) (int, bool) { return 0, true }
+func (BasicLink) ReturnPull(bool) (int, bool) { return 0, true }
 
 // Fetch implements Link: it cannot.
-func (Plain) Fetch([]byte, uint64) (int, error) { return 0, errors.ErrUnsupported }
+func (BasicLink) Fetch([]byte, uint64) (int, error) { return 0, errors.ErrUnsupported }
 
 // Withdraw implements Link: nothing was exposed.
-func (Plain) Withdraw() {}
+func (BasicLink) Withdraw() {}
 
-// Place is where a link lies, on a machine where some processors are nearer to it than others.
-type Place struct {
+// Locality is where a link lies, on a machine where some processors are nearer to it than others.
+type Locality struct {
 	Node int         // NUMA node, by its number in the system; -1 for none in particular
 	CPUs topo.CPUSet // of this process, from which polling the link is cheap; an empty set stands for all of them
 	Why  string      // how that was decided, or why not; for people

@@ -14,7 +14,7 @@ type Header struct {
 	Body    uint32 // bytes of body that follow in this packet
 	Tag     uint64 // message tag
 	Size    uint64 // bytes of the whole message, 48 bits
-	Cookie  uint32 // request identity, kind-specific
+	Cookie  uint32 // name of a rendezvous; of an eager packet the credit that its sender gives back, in bytes
 	Seq     uint32 // message number on its gate
 }
 
@@ -26,7 +26,7 @@ func (h *Header) Put(b []byte) {
 	_ = b[HeaderSize-1]
 	binary.LittleEndian.PutUint64(b[0:], h.Word(0))
 	binary.LittleEndian.PutUint64(b[8:], h.Tag)
-	binary.LittleEndian.PutUint64(b[16:], h.Extent())
+	binary.LittleEndian.PutUint64(b[16:], h.SizeAndContext())
 	binary.LittleEndian.PutUint32(b[24:], h.Cookie)
 	binary.LittleEndian.PutUint32(b[28:], h.Seq)
 }
@@ -41,7 +41,7 @@ func (h *Header) Get(b []byte) error {
 		return fmt.Errorf("reserved bytes of a header are %#x: %w", reserved, ErrProtocol)
 	}
 	h.Tag = binary.LittleEndian.Uint64(b[8:])
-	h.SetExtent(binary.LittleEndian.Uint64(b[16:]))
+	h.SetSizeAndContext(binary.LittleEndian.Uint64(b[16:]))
 	h.Cookie = binary.LittleEndian.Uint32(b[24:])
 	h.Seq = binary.LittleEndian.Uint32(b[28:])
 	return nil
@@ -60,18 +60,18 @@ func (h *Header) SetWord(w uint64) (reserved uint16) {
 	return uint16(w >> 16)
 }
 
-// sizeBits is how many bits of an extent are Size.
+// sizeBits is how many bits of SizeAndContext are Size.
 const sizeBits = 48
 
 // MaxMessage is the largest Size of a header that has a Context.
 const MaxMessage = 1<<sizeBits - 1
 
-// Extent returns Size and Context as one word of the wire form. A Size above MaxMessage, in a header without Context,
-// takes the whole word.
-func (h *Header) Extent() uint64 { return h.Size | uint64(h.Context)<<sizeBits }
+// SizeAndContext returns Size and Context as one word of the wire form. A Size above MaxMessage, in a header without
+// Context, takes the whole word.
+func (h *Header) SizeAndContext() uint64 { return h.Size | uint64(h.Context)<<sizeBits }
 
-// SetExtent is the inverse of Extent.
-func (h *Header) SetExtent(w uint64) { h.Size, h.Context = w&MaxMessage, uint16(w>>sizeBits) }
+// SetSizeAndContext is the inverse of SizeAndContext.
+func (h *Header) SetSizeAndContext(w uint64) { h.Size, h.Context = w&MaxMessage, uint16(w>>sizeBits) }
 
 // Length returns the number of bytes of all parts together.
 func Length(parts [][]byte) int {

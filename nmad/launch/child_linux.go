@@ -46,9 +46,9 @@ var childCalls = []struct {
 	{"dup3", func() error { return unix.Dup3(-1, math.MaxInt32, 0) }},
 }
 
-// explain names the system call by which the start of a child was refused, which package os does not. last is the
-// call if it is none of childCalls; empty: it is not known.
-func explain(err error, last string) error {
+// nameStartError names the system call by which the start of a child was refused, which package os does not. last is
+// the call if it is none of childCalls; empty: it is not known.
+func nameStartError(err error, last string) error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) || !kernel.Refuses(errno) {
 		return err

@@ -46,7 +46,7 @@
 //     environment and in no command line.
 //   - The rendezvous port is open before the first process starts, so no other process can take it.
 //   - If there are as many usable processors as processes, each process gets processors of its own, cores kept together.
-//     If not, each gets one, which neighbours share, and PM2_SHARED_CPUS=1 tells them so: a scheduler of threads then has
+//     If not, each gets one, which neighbors share, and PM2_SHARED_CPUS=1 tells them so: a scheduler of threads then has
 //     one VP. With Spec.Unbound (PM2_UNBOUND) all may use all. If the system forbids binding, Spec.Warn is told once, and
 //     the job runs unbound. Start never changes the caller's own affinity.
 //

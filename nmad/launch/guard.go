@@ -76,7 +76,7 @@ func startGuard() (*guard, error) {
 		return nil, err
 	}
 	if err := g.cmd.Start(); err != nil {
-		return nil, explain(err, "setsid")
+		return nil, nameStartError(err, "setsid")
 	}
 	g.tell(g.mark)
 	return g, nil

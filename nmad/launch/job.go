@@ -333,7 +333,7 @@ func (j *Job) run(rank int, c *child) error {
 		for _, o := range c.outputs {
 			o.from.Close()
 		}
-		return explain(err, "")
+		return nameStartError(err, "")
 	}
 	for _, o := range c.outputs {
 		go o.run()

@@ -70,7 +70,7 @@ var mistakes = map[string]struct {
 		return forms{func() error { return c.ReduceScatter(Sum, in, out) }, func() *Request { return c.Immediate().ReduceScatter(Sum, in, out) }, func() *Request { return c.Persistent().ReduceScatter(Sum, in, out) }}
 	}},
 	"gather, block": {ErrCount, func(c *Comm, wrong bool) forms {
-		in, out := some(1), Blocks{Buffer: some(3), Counts: []int{1, 1, 1}, Places: []int{0, 1, either(wrong, 3, 2)}}
+		in, out := some(1), Blocks{Buffer: some(3), Counts: []int{1, 1, 1}, Displacements: []int{0, 1, either(wrong, 3, 2)}}
 		return forms{func() error { return c.Gather(in, out, 1) }, func() *Request { return c.Immediate().Gather(in, out, 1) }, func() *Request { return c.Persistent().Gather(in, out, 1) }}
 	}},
 	"gather, long, block": {ErrCount, func(c *Comm, wrong bool) forms {
@@ -145,7 +145,8 @@ func newTogether(n int) *together {
 	return x
 }
 
-// wait waits for them without a call of this package, and moves messages meanwhile, as the background of a process does.
+// wait waits for them without a call of this package, and moves messages meanwhile, as the background of a process
+// does.
 func (tg *together) wait(c *Comm) error {
 	for began := time.Now(); time.Since(began) < 20*time.Second; {
 		select {
@@ -313,7 +314,7 @@ func oneOf(c *Comm, which, root int) forms {
 	return forms{now: func() error { return c.Reduce(Sum, one, one, root) }, later: func() *Request { return c.Immediate().Reduce(Sum, one, one, root) }}
 }
 
-// TestMistakeElsewhere: a duplicate that is made beside the program fails, too, and so do what neighbours exchange
+// TestMistakeElsewhere: a duplicate that is made beside the program fails, too, and so do what neighbors exchange
 // and what goes between groups.
 func TestMistakeElsewhere(t *testing.T) {
 	for name, call := range map[string]func(w *Comm, wrong bool) (mistake, other error){

@@ -12,8 +12,8 @@ type moduleCalls struct{}
 // messageCalls are nmad's functions of this kind.
 var messageCalls = nmad.Calls(ours.Module{})
 
-// Calls returns the functions by which package abi stands on this one. Only packages of this module can make the
-// argument.
+// Calls is not for programs: it returns the functions by which package abi stands on this one. Only packages of this
+// module can make the argument.
 func Calls(ours.Module) moduleCalls { return moduleCalls{} }
 
 // Way sets w to the way of messages to and from a rank, which C needs to move short messages itself; see

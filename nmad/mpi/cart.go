@@ -119,8 +119,8 @@ func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	return sub, nil
 }
 
-// neighbours returns the ranks before and behind this one in each dimension, or ProcNull.
-func (ca *Cart) neighbours() (all []int) {
+// neighbors returns the ranks before and behind this one in each dimension, or ProcNull.
+func (ca *Cart) neighbors() (all []int) {
 	for d := range ca.dims {
 		from, to, _ := ca.Shift(d, 1)
 		all = append(all, from, to)
@@ -128,9 +128,9 @@ func (ca *Cart) neighbours() (all []int) {
 	return all
 }
 
-// NeighborAlltoall exchanges blocks with all neighbours: block 2d of in goes to the neighbour before this process in
-// dimension d, from which block 2d of out comes; blocks 2d+1 are exchanged with the neighbour behind. Without a
-// neighbour the block of out stays as it is.
+// NeighborAlltoall exchanges blocks with all neighbors: block 2d of in goes to the neighbor before this process in
+// dimension d, from which block 2d of out comes; blocks 2d+1 are exchanged with the neighbor behind. Without a
+// neighbor the block of out stays as it is.
 func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
 	return finish(ca.neighborAlltoall(blocking, in, out))
 }
@@ -144,20 +144,20 @@ func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, pe
 func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
 func (ca *Cart) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
-	all := ca.neighbours()
+	all := ca.neighbors()
 	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, checkBlocks(&out, len(all), checkBlocks(&in, len(all), nil)))
 	if err == nil {
-		f.plan.Neighbours(all, ProcNull, &in, &out)
+		f.plan.Neighbors(all, ProcNull, &in, &out)
 	}
 	return f, err
 }
 
-// NeighborAllgather sends in to each neighbour, and receives as NeighborAlltoall does.
+// NeighborAllgather sends in to each neighbor, and receives as NeighborAlltoall does.
 func (ca *Cart) NeighborAllgather(in Buffer, out Blocks) error {
 	return ca.NeighborAlltoall(toEach(in, ca.targets()), out)
 }
 
-// toEach returns the elements of a buffer as the block for each of n neighbours.
+// toEach returns the elements of a buffer as the block for each of n neighbors.
 func toEach(in Buffer, n int) Blocks {
-	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}
+	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Displacements: make([]int, n)}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCart: coordinates and ranks are each other's inverse, shifts lead to neighbours, and the parts of a grid are
+// TestCart: coordinates and ranks are each other's inverse, shifts lead to neighbors, and the parts of a grid are
 // its rows.
 func TestCart(t *testing.T) {
 	each(t, 6, func(c *Comm) error {
@@ -37,7 +37,7 @@ func TestCart(t *testing.T) {
 			dims     []int
 			periodic []bool
 		}{{[]int{2, 3}, []bool{false, true}}, {[]int{2}, []bool{true}}, {[]int{1, 6}, []bool{true, false}}, {[]int{5}, []bool{true}}, {nil, nil}} {
-			if err := neighbours(c, edge.dims, edge.periodic); err != nil {
+			if err := exchangeAroundGrid(c, edge.dims, edge.periodic); err != nil {
 				return fmt.Errorf("%v: %w", edge, err)
 			}
 		}
@@ -48,8 +48,8 @@ func TestCart(t *testing.T) {
 	})
 }
 
-// neighbours has all of a grid tell their neighbours who they are, and in which direction they say so.
-func neighbours(c *Comm, dims []int, periodic []bool) error {
+// exchangeAroundGrid has all of a grid tell their neighbors who they are, and in which direction they say so.
+func exchangeAroundGrid(c *Comm, dims []int, periodic []bool) error {
 	g, err := NewCart(c, dims, periodic)
 	if g == nil {
 		return err

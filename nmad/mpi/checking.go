@@ -63,8 +63,8 @@ var opNames = func() *sync.Map {
 
 // signature has the arguments of an operation in which all ranks agree.
 type signature struct {
-	op *Op    // nil: it is no reduction
-	b  Buffer // how many elements of which type there are; a Buffer without a type: ranks may differ in that
+	op     *Op    // nil: it is no reduction
+	buffer Buffer // how many elements of which type there are; a Buffer without a type: ranks may differ in that
 }
 
 // compare has the ranks compare what they call in an operation that has its turn. A blocking call compares before its
@@ -76,7 +76,7 @@ func (c *Comm) compare(f *follower, how form) error {
 		own.Op = hashOf(op.String())
 		opNames.Store(own.Op, op.String())
 	}
-	if b := f.signature.b; b.Type != nil {
+	if b := f.signature.buffer; b.Type != nil {
 		own.Elements, own.Kinds = int64(b.Count*b.Type.Elements()), uint32(b.Type.Uniform())
 	}
 	all := make([]report, c.Size())
@@ -94,7 +94,7 @@ func (c *Comm) compare(f *follower, how form) error {
 	c.active = append(c.active, check)
 	c.mu.Unlock()
 	here := fmt.Sprint(own)
-	if t := f.signature.b.Type; t != nil && t.Uniform() == datatype.None {
+	if t := f.signature.buffer.Type; t != nil && t.Uniform() == datatype.None {
 		here += fmt.Sprintf(" (%v)", t)
 	}
 	compared := func() error {

@@ -23,7 +23,8 @@ var (
 )
 
 // Blocks is a buffer with a block for each rank. All blocks have Each elements, or the block of rank i has Counts[i]
-// elements and begins at element Places[i]; if Places is nil, each block begins where the one before ends.
+// elements and begins at element Displacements[i]; if Displacements is nil, each block begins where the one before
+// ends.
 type Blocks = datatype.Blocks
 
 // Barrier returns when all processes of the communicator have called it. It blocks the calling thread or goroutine
@@ -50,7 +51,7 @@ func (c *Comm) barrier(how form) (*follower, error) {
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(blocking, b, root, nil)) }
 
 func (c *Comm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(bcast, root, how, signature{b: b}, c.checkRoot(root, wrong))
+	f, h, err := c.begin(bcast, root, how, signature{buffer: b}, c.checkRoot(root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -229,7 +230,7 @@ func (c *Comm) Allgather(in Buffer, out Blocks) error {
 
 func (c *Comm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
 	wrong = checkBlocks(&out, c.Size(), wrong)
-	f, h, err := c.begin(allgather, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(allgather, noRoot, how, signature{buffer: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -256,7 +257,7 @@ func (c *Comm) alltoall(how form, in, out Blocks, wrong error) (*follower, error
 	if in.Type != nil || in.Types != nil {
 		wrong = checkBlocks(&in, c.Size(), wrong)
 	}
-	f, h, err := c.begin(alltoall, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(alltoall, noRoot, how, signature{buffer: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -270,7 +271,7 @@ func (c *Comm) alltoall(how form, in, out Blocks, wrong error) (*follower, error
 }
 
 func (c *Comm) neighborAlltoall(form, Blocks, Blocks) (*follower, error) {
-	return nil, fmt.Errorf("mpi: %v, %v: %w: its ranks have no neighbours; those of NewCart and NewGraph have", neighbors, c, ErrComm)
+	return nil, fmt.Errorf("mpi: %v, %v: %w: its ranks have no neighbors; those of NewCart and NewGraph have", neighbors, c, ErrComm)
 }
 
 func (c *Comm) targets() int { return 0 }
@@ -299,12 +300,12 @@ func startOperation(f *follower, err error) *Request {
 
 // operationRequest returns the request of an operation that is not under way.
 func operationRequest(f *follower, err error) *Request {
-	r := &Request{extra: &special{operation: f, err: err}, empty: err != nil}
+	r := &Request{extrasOrNil: &extras{operation: f, err: err}, empty: err != nil}
 	if f != nil {
 		if r.comm = f.comm; f.persistent {
 			runtime.AddCleanup(r, f.comm.forget, f.turn)
 		}
-		f.completion.Signal(finished) // it counts as done until it is started
+		f.completion.Signal(bitDone) // it counts as done until it is started
 	}
 	return r
 }
@@ -371,13 +372,13 @@ func checkBlocks(b *Blocks, n int, wrong error) error {
 			return fmt.Errorf("%w: %d blocks of %d elements in %d", ErrCount, n, b.Each, b.Count)
 		}
 		return nil
-	case len(b.Counts) != n || b.Places != nil && len(b.Places) != n:
-		return fmt.Errorf("%w: %d counts, %d places for %d blocks", ErrCount, len(b.Counts), len(b.Places), n)
+	case len(b.Counts) != n || b.Displacements != nil && len(b.Displacements) != n:
+		return fmt.Errorf("%w: %d counts, %d displacements for %d blocks", ErrCount, len(b.Counts), len(b.Displacements), n)
 	}
 	at := 0
 	for i, count := range b.Counts {
-		if b.Places != nil {
-			at = b.Places[i]
+		if b.Displacements != nil {
+			at = b.Displacements[i]
 		}
 		if count < 0 || at < 0 || at > b.Count-count {
 			return fmt.Errorf("%w: block %d has %d elements at %d, of %d", ErrCount, i, count, at, b.Count)

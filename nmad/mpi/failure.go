@@ -102,7 +102,7 @@ func (c *Comm) leave(f *follower) {
 // operations up to turn, and the one after the last for which the other rank has written in shared memory, unless this
 // rank has refused them already. r is the request of the receive, head the buffer for the beginning of each message.
 func (c *Comm) drop(rank int, r *nmad.Request, head []byte, turn uint64) {
-	op := nmad.Op{Kind: nmad.OpRecv, Buf: head, Done: func(r *nmad.Request) {
+	op := nmad.Operation{Kind: nmad.KindRecv, Buf: head, Done: func(r *nmad.Request) {
 		if _, err := r.Test(); err != nil && !errors.Is(err, ErrTruncated) {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Graph is a communicator whose processes have neighbours: each receives from some ranks, and sends to some.
+// Graph is a communicator whose processes have neighbors: each receives from some ranks, and sends to some.
 type Graph struct {
 	*Comm
 	from, to []int // ranks from which this process receives, and to which it sends
@@ -16,7 +16,7 @@ type Graph struct {
 func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	var wrong error
 	for _, r := range slices.Concat(from, to) {
-		wrong = c.neighbour(r, wrong)
+		wrong = c.neighbor(r, wrong)
 	}
 	made, err := c.dup(wrong)
 	if err != nil {
@@ -25,10 +25,10 @@ func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	return &Graph{made, slices.Clone(from), slices.Clone(to)}, nil
 }
 
-// neighbour says why a rank cannot be a neighbour, or returns wrong if that is not nil.
-func (c *Comm) neighbour(rank int, wrong error) error {
+// neighbor says why a rank cannot be a neighbor, or returns wrong if that is not nil.
+func (c *Comm) neighbor(rank int, wrong error) error {
 	if wrong == nil && (rank < 0 || rank >= c.Size()) {
-		wrong = fmt.Errorf("%w: neighbour %d of %d", ErrRank, rank, c.Size())
+		wrong = fmt.Errorf("%w: neighbor %d of %d", ErrRank, rank, c.Size())
 	}
 	return wrong
 }
@@ -73,7 +73,7 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 	var wrong error    // at all ranks alike
 	for _, e := range all {
 		for side, end := range e[:2] {
-			wrong = c.neighbour(int(end), wrong)
+			wrong = c.neighbor(int(end), wrong)
 			if int(e[1-side]) != c.rank {
 				continue
 			}
@@ -90,22 +90,22 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 	return g, ofOwn, err
 }
 
-// NewGraph returns a communicator of the first len(neighbours) processes of c, in which rank i sends to the ranks in
-// neighbours[i], and receives from them. It returns nil at the other processes. All processes of c call it with the
+// NewGraph returns a communicator of the first len(neighbors) processes of c, in which rank i sends to the ranks in
+// neighbors[i], and receives from them. It returns nil at the other processes. All processes of c call it with the
 // same lists.
-func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
+func NewGraph(c *Comm, neighbors [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	var wrong error
-	places := len(neighbours)
+	places := len(neighbors)
 	if places > c.Size() {
 		places, wrong = 0, fmt.Errorf("%w: %d processes of %d", ErrCount, places, c.Size())
 	}
-	for r, all := range neighbours {
+	for r, all := range neighbors {
 		for _, n := range all {
-			if n < 0 || n >= len(neighbours) {
-				wrong = fmt.Errorf("%w: a neighbour %d of rank %d, of %d", ErrRank, n, r, len(neighbours))
+			if n < 0 || n >= len(neighbors) {
+				wrong = fmt.Errorf("%w: a neighbor %d of rank %d, of %d", ErrRank, n, r, len(neighbors))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
 	if made == nil {
 		return nil, err
 	}
-	own := slices.Clone(neighbours[c.rank])
+	own := slices.Clone(neighbors[c.rank])
 	return &Graph{made, own, own}, nil
 }
 

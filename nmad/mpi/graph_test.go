@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGraph: neighbours of a graph exchange blocks, in all forms; edges are told by the processes that have them, or
+// TestGraph: neighbors of a graph exchange blocks, in all forms; edges are told by the processes that have them, or
 // by one for all, some of them twice.
 func TestGraph(t *testing.T) {
 	each(t, 4, func(w *Comm) error {
@@ -45,12 +45,12 @@ func TestGraph(t *testing.T) {
 			}
 			for i, r := range from {
 				if out[i] != int32(10+r) {
-					return fmt.Errorf("neighbour %d gives %d", r, out[i])
+					return fmt.Errorf("neighbor %d gives %d", r, out[i])
 				}
 			}
 		}
 		if _, err := NewDistGraphAdjacent(w, []int{9}, nil); !errors.Is(err, ErrRank) {
-			return fmt.Errorf("a neighbour that is not there: %w", err)
+			return fmt.Errorf("a neighbor that is not there: %w", err)
 		}
 		return w.Barrier()
 	})

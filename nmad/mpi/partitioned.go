@@ -16,7 +16,7 @@ import (
 type Partitioned struct {
 	*Request // of the round
 	comm     *Comm
-	b        Buffer
+	buffer   Buffer
 	parts    int    // how many this side has
 	peer     int    // rank of the other side
 	tag      uint64 // the bits that the tags of the header and of all parts have
@@ -71,10 +71,10 @@ func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitione
 
 // partitioned makes a partitioned message, which the call what asks for.
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
-	p := &Partitioned{Request: NewRequest(nil), comm: c, b: b, parts: parts, peer: peer, sends: sends}
+	p := &Partitioned{Request: NewRequest(nil), comm: c, buffer: b, parts: parts, peer: peer, sends: sends}
 	p.Request.comm = c
-	p.extra.generalized.completion.Signal(finished) // it counts as done until it is started
-	p.extra.generalized.status = noStatus
+	p.extrasOrNil.generalized.completion.Signal(bitDone) // it counts as done until it is started
+	p.extrasOrNil.generalized.status = noStatus
 	if peer == ProcNull {
 		p.noPeer = true
 		return p, c.usable()
@@ -112,7 +112,7 @@ func (p *Partitioned) Start() error {
 	}
 	p.active, p.err = true, nil
 	p.mu.Unlock()
-	p.extra.generalized.completion.Reset()
+	p.extrasOrNil.generalized.completion.Reset()
 	if p.sends {
 		for i := range p.ready {
 			p.ready[i].Store(false)
@@ -124,7 +124,7 @@ func (p *Partitioned) Start() error {
 		p.receive()
 		return nil
 	}
-	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.gotHeader}
+	op := nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.gotHeader}
 	op.Context = p.comm.collective
 	if err := p.comm.gates[p.peer].Post(&p.headerRequest, &op); err != nil {
 		p.endRound(err)
@@ -138,9 +138,9 @@ func (p *Partitioned) gotHeader(r *nmad.Request) {
 	parts, size := int(binary.LittleEndian.Uint64(p.header[:])), int(binary.LittleEndian.Uint64(p.header[8:]))
 	switch {
 	case err != nil:
-	case size != p.b.Size() || parts < 1 || parts >= maxParts:
-		err = fmt.Errorf("%w: it sends %d bytes in %d parts, of which %d are expected", ErrCount, size, parts, p.b.Size())
-	case p.b.Count%parts != 0:
+	case size != p.buffer.Size() || parts < 1 || parts >= maxParts:
+		err = fmt.Errorf("%w: it sends %d bytes in %d parts, of which %d are expected", ErrCount, size, parts, p.buffer.Size())
+	case p.buffer.Count%parts != 0:
 		err = fmt.Errorf("%w: it sends %d parts of %d bytes, which are no whole elements here", ErrCount, parts, size/parts)
 	}
 	if err != nil {
@@ -159,19 +159,19 @@ func (p *Partitioned) receive() {
 	}
 	p.remaining.Store(int64(p.senderParts))
 	for i := range p.senderParts {
-		p.start(i, nmad.OpRecv)
+		p.start(i, nmad.KindRecv)
 	}
 }
 
 // start starts the message of a part.
 func (p *Partitioned) start(i int, kind nmad.Kind) {
-	each := p.b.Count / p.senderParts
-	part := p.b.Part(i*each, each)
-	op := nmad.Op{Kind: kind, Match: nmad.Tag(p.tag | uint64(i))}
+	each := p.buffer.Count / p.senderParts
+	part := p.buffer.Part(i*each, each)
+	op := nmad.Operation{Kind: kind, Match: nmad.Tag(p.tag | uint64(i))}
 	op.Context = p.comm.collective
 	op.Done = func(r *nmad.Request) {
 		_, err := r.Test()
-		if kind == nmad.OpRecv && err == nil {
+		if kind == nmad.KindRecv && err == nil {
 			p.arrived[i].Store(true)
 		}
 		p.partDone(err)
@@ -206,7 +206,7 @@ func (p *Partitioned) endRound(err error) {
 	err = p.err
 	p.active = false
 	p.mu.Unlock()
-	s := Status{Source: p.peer, Tag: int(p.tag >> 32 & MaxTag), Bytes: p.b.Size()}
+	s := Status{Source: p.peer, Tag: int(p.tag >> 32 & MaxTag), Bytes: p.buffer.Size()}
 	if p.sends {
 		s = noStatus
 	}
@@ -220,12 +220,12 @@ func (p *Partitioned) Ready(parts ...int) error {
 		switch {
 		case p.noPeer:
 			continue
-		case !p.sends || i < 0 || i >= p.parts || p.extra.generalized.completion.Test(finished):
-			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extra.generalized.completion.Test(finished))
+		case !p.sends || i < 0 || i >= p.parts || p.extrasOrNil.generalized.completion.Test(bitDone):
+			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extrasOrNil.generalized.completion.Test(bitDone))
 		case p.ready[i].Swap(true):
 			return fmt.Errorf("mpi: ready: %w: part %d is ready already", ErrRequest, i)
 		}
-		p.start(i, nmad.OpSend)
+		p.start(i, nmad.KindSend)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	}
 	p.comm.domain.Engine().Poll()
 	if p.remaining.Load() == 0 {
-		return p.extra.generalized.completion.Test(finished), nil
+		return p.extrasOrNil.generalized.completion.Test(bitDone), nil
 	}
 	// Parts of the sender that have some of this one; senderParts is written before remaining.
 	for i := part * p.senderParts / p.parts; i < p.senderParts && i*p.parts < (part+1)*p.senderParts; i++ {

@@ -38,7 +38,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 	s := make([]int64, n)
 	r := Irecv(c, s, peer, tag)
 	over := NewRequest(nil)
-	over.needSpecial().start = func() error {
+	over.makeExtras().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(n)))
 	}
@@ -47,7 +47,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 
 // pay waits for the end of what a debt has begun.
 func pay(r *Request) error {
-	if x := r.special(); x.start != nil {
+	if x := r.extras(); x.start != nil {
 		return x.start()
 	}
 	_, err := r.Wait()
@@ -65,7 +65,7 @@ func issend(c *Comm, n, peer, tag int) *Request {
 func iallreduce(c *Comm, _ int) *Request {
 	s := numbersTo(longDebt)
 	r, over := Allreduce(c.Immediate(), Max, nil, s), NewRequest(nil)
-	over.needSpecial().start = func() error {
+	over.makeExtras().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(longDebt)))
 	}

@@ -12,7 +12,7 @@ import (
 // al., "Post-failure recovery of MPI communication capability", 2013). An operation that needs a lost process fails. A
 // program that goes on without the process revokes the communicator, so that no process waits in it any more, and
 // shrinks it. Communicators with a domain of their own lack these calls (ErrComm). Any thread may call them.
-type Failures struct{ c *Comm }
+type Failures struct{ comm *Comm }
 
 // Failures returns the calls with which the program goes on after processes are lost.
 func (c *Comm) Failures() Failures { return Failures{c} }
@@ -20,7 +20,7 @@ func (c *Comm) Failures() Failures { return Failures{c} }
 // Revoke ends the use of the communicator at all its processes: from then on calls and requests on it fail with
 // ErrRevoked, except Agree, Shrink, Failed and Free. Any process may call it, and several may. It does not block.
 func (fs Failures) Revoke() error {
-	c := fs.c
+	c := fs.comm
 	if err := c.recoverable("revoke"); err != nil {
 		return err
 	}
@@ -31,20 +31,20 @@ func (fs Failures) Revoke() error {
 }
 
 // Revoked reports whether the communicator was revoked, as far as this process knows.
-func (fs Failures) Revoked() bool { return fs.c.messages.Revoked() || fs.c.collective.Revoked() }
+func (fs Failures) Revoked() bool { return fs.comm.messages.Revoked() || fs.comm.collective.Revoked() }
 
 // Agree returns the bitwise and of the flags of all processes that are left; all of them call it, and get the same
 // result, whatever process dies meanwhile. If a process is lost that this one has not acknowledged (Acknowledge), it
 // also returns nmad.ErrPeerLost. It works on a communicator that was revoked, or on which an operation has failed. It
 // waits until all processes that are left have called it, or until ctx is done.
 func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
-	c := fs.c
+	c := fs.comm
 	if err := c.recoverable("agree"); err != nil {
 		return 0, err
 	}
 	a, err := c.collective.Agree(ctx, flags)
 	if err != nil {
-		return 0, c.explainWait(ctx, "agree", err)
+		return 0, c.wrapWaitError(ctx, "agree", err)
 	}
 	c.mu.Lock()
 	known := slices.Clone(c.acknowledged)
@@ -52,7 +52,7 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	c.mu.Unlock()
 	for _, p := range a.Failed {
 		if !slices.Contains(known, p) {
-			return a.Value, c.explain("agree", fmt.Errorf("rank %d: %w", c.rankOf[p], nmad.ErrPeerLost))
+			return a.Value, c.wrapError("agree", fmt.Errorf("rank %d: %w", c.rankOf[p], nmad.ErrPeerLost))
 		}
 	}
 	return a.Value, nil
@@ -62,14 +62,14 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 // communicator that was revoked. If a process dies meanwhile, the new communicator lacks it, or has it as a lost
 // process. It waits until all processes that are left have called it, or until ctx is done.
 func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
-	c := fs.c
+	c := fs.comm
 	if err := c.recoverable("shrink"); err != nil {
 		return nil, err
 	}
 	for {
 		a, err := c.collective.Agree(ctx, ^uint64(0))
 		if err != nil {
-			return nil, c.explainWait(ctx, "shrink", err)
+			return nil, c.wrapWaitError(ctx, "shrink", err)
 		}
 		var survivors Group
 		for _, p := range c.group.job {
@@ -117,7 +117,7 @@ func (c *Comm) withoutFailed(ctx context.Context, survivors Group) (*Comm, error
 	made, err := c.make(survivors, reduce, nil)
 	switch {
 	case lost != nil:
-		return nil, c.explainWait(ctx, "shrink", lost)
+		return nil, c.wrapWaitError(ctx, "shrink", lost)
 	case someDied:
 		if made != nil {
 			made.Free()
@@ -148,7 +148,7 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 // Failed returns the lost processes of the communicator, as far as this one knows. First come those that Agree has
 // found, in an order that is the same at all processes.
 func (fs Failures) Failed() (g Group) {
-	c := fs.c
+	c := fs.comm
 	c.mu.Lock()
 	g.job = slices.Clone(c.lost)
 	c.mu.Unlock()
@@ -163,7 +163,7 @@ func (fs Failures) Failed() (g Group) {
 // Acknowledge says that the program knows of the processes in Failed, which it returns: Agree does not fail because of
 // these any more.
 func (fs Failures) Acknowledge() Group {
-	c := fs.c
+	c := fs.comm
 	g := fs.Failed()
 	c.mu.Lock()
 	defer c.mu.Unlock()

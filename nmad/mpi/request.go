@@ -35,17 +35,18 @@ func (st Status) Count(t *datatype.Type) int {
 // for Send, Ssend and Recv, and counts as done until one of them has begun something. A Request must not be copied once
 // it was started.
 type Request struct {
-	// A program that makes a request for each message makes garbage of its size. What few requests need is in extra.
+	// A program that makes a request for each message makes garbage of its size. What few requests need is in
+	// extrasOrNil.
 
-	comm      *Comm
-	message   nmad.Request
-	extra     *special
-	empty     bool // there is no message: its peer is ProcNull, or extra.err says why
-	unstarted bool // the request is persistent, and Start was not called yet
+	comm        *Comm
+	message     nmad.Request
+	extrasOrNil *extras
+	empty       bool // there is no message: its peer is ProcNull, or extrasOrNil.err says why
+	notStarted  bool // the request is persistent, and Start was not called yet: MPI calls it inactive, as one that is done
 }
 
-// special is the state that few requests need.
-type special struct {
+// extras is the state that few requests need.
+type extras struct {
 	operation   *follower     // of a collective operation, else nil
 	generalized *generalized  // of NewRequest, else nil
 	start       func() error  // of a persistent message: what Start does; else nil
@@ -54,19 +55,19 @@ type special struct {
 	err         error         // why nothing has begun
 }
 
-// ordinary is the special state of all requests that have none of their own. It is read only.
-var ordinary special
+// noExtras is the extras of all requests that have none of their own. They are read only.
+var noExtras extras
 
-// special returns the special state of r, for reading.
-func (r *Request) special() *special {
-	if r.extra == nil {
-		return &ordinary
+// extras returns the extras of r, for reading.
+func (r *Request) extras() *extras {
+	if r.extrasOrNil == nil {
+		return &noExtras
 	}
-	return r.extra
+	return r.extrasOrNil
 }
 
 // completion returns what is set when the operation, or the generalized request, is done; nil of a message.
-func (x *special) completion() *pioman.Completion {
+func (x *extras) completion() *pioman.Completion {
 	switch {
 	case x.generalized != nil:
 		return &x.generalized.completion
@@ -76,12 +77,12 @@ func (x *special) completion() *pioman.Completion {
 	return nil
 }
 
-// needSpecial returns the special state of r, for writing; it makes one if r has none.
-func (r *Request) needSpecial() *special {
-	if r.extra == nil {
-		r.extra = &special{}
+// makeExtras returns the extras of r, for writing; it makes them if r has none.
+func (r *Request) makeExtras() *extras {
+	if r.extrasOrNil == nil {
+		r.extrasOrNil = &extras{}
 	}
-	return r.extra
+	return r.extrasOrNil
 }
 
 // pooledRequests are for blocking calls, which need a request until they return.
@@ -90,15 +91,16 @@ var pooledRequests = sync.Pool{New: func() any { return &Request{} }}
 // release gives r, which is done, back to pooledRequests.
 func (r *Request) release() {
 	r.comm = nil
-	if r.extra != nil {
-		*r.extra = special{}
+	if r.extrasOrNil != nil {
+		*r.extrasOrNil = extras{}
 	}
 	pooledRequests.Put(r)
 }
 
-// isInactive says that nothing of r is under way, and that nothing was begun since it was made: as of the zero value.
+// isInactive reports whether r is inactive, in the word of MPI, and was never started: the zero value, a persistent
+// request before its first Start, or one without a message.
 func (r *Request) isInactive() bool {
-	return r.empty || r.unstarted || r.comm == nil && r.special().generalized == nil
+	return r.empty || r.notStarted || r.comm == nil && r.extras().generalized == nil
 }
 
 // isDone reports whether a wait for r would return at once. It does not poll.
@@ -106,26 +108,26 @@ func (r *Request) isDone() bool {
 	if r.isInactive() {
 		return true
 	}
-	if c := r.special().completion(); c != nil {
-		return c.Test(finished)
+	if c := r.extras().completion(); c != nil {
+		return c.Test(bitDone)
 	}
 	return r.carrier().IsDone()
 }
 
 // carrier returns the request of nmad that moves the message.
 func (r *Request) carrier() *nmad.Request {
-	if m := r.special().matched; m != nil {
+	if m := r.extras().matched; m != nil {
 		return m
 	}
 	return &r.message
 }
 
 // begin notes in r and op where the data of the message lies.
-func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
+func (r *Request) begin(c *Comm, b Buffer, op *nmad.Operation) {
 	r.comm = c
 	var dense bool
 	if op.Buf, dense = b.Dense(); !dense {
-		x := r.needSpecial()
+		x := r.makeExtras()
 		x.buffer = b
 		op.Data = &x.buffer
 	}
@@ -134,11 +136,13 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 // Send begins a send, as Immediate.Send does, with a request of the program, which is zero, or done and waited for. It
 // allocates nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing
 // has begun.
-func (r *Request) Send(c *Comm, b Buffer, to, tag int) error { return r.send(c, b, to, tag, standard) }
+func (r *Request) Send(c *Comm, b Buffer, to, tag int) error {
+	return r.send(c, b, to, tag, sendStandard)
+}
 
 // Ssend is Send whose request is done when the receive was posted.
 func (r *Request) Ssend(c *Comm, b Buffer, to, tag int) error {
-	return r.send(c, b, to, tag, synchronous)
+	return r.send(c, b, to, tag, sendSynchronous)
 }
 
 // send is Send or Ssend, as m says.
@@ -175,11 +179,11 @@ func (r *Request) reuse() error {
 	if !r.message.IsDone() {
 		return fmt.Errorf("mpi: start a request again: %w: wait for it first", nmad.ErrActive)
 	}
-	if x := r.extra; x != nil {
+	if x := r.extrasOrNil; x != nil {
 		if x.operation != nil || x.generalized != nil || x.start != nil || x.matched != nil {
 			return fmt.Errorf("mpi: %w: it was made for something else than Send, Ssend or Recv", ErrRequest)
 		}
-		*x = special{}
+		*x = extras{}
 	}
 	r.empty, r.comm = false, nil
 	return nil
@@ -197,7 +201,7 @@ func (r *Request) endIf(err error) *Request {
 func (r *Request) endAtOnce(err error) *Request {
 	r.empty = true
 	if err != nil {
-		r.needSpecial().err = err
+		r.makeExtras().err = err
 	}
 	return r
 }
@@ -207,7 +211,7 @@ func (r *Request) endAtOnce(err error) *Request {
 // which they also call other collective operations, and may start several requests in any order. An operation with a
 // wrong argument ends with an error everywhere, each time. Start does not block.
 func (r *Request) Start() error {
-	x := r.special()
+	x := r.extras()
 	switch {
 	case r.empty && x.operation == nil:
 		return x.err
@@ -215,11 +219,11 @@ func (r *Request) Start() error {
 		if err := x.start(); err != nil {
 			return fmt.Errorf("mpi: start: %w", err)
 		}
-		r.unstarted = false
+		r.notStarted = false
 		return nil
 	case x.operation == nil || !x.operation.persistent:
 		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
-	case !x.operation.completion.Test(finished):
+	case !x.operation.completion.Test(bitDone):
 		return fmt.Errorf("mpi: start: %w", nmad.ErrActive)
 	}
 	return x.operation.runInBackground()
@@ -235,7 +239,7 @@ func (r *Request) wait() (Status, error) { return r.outcome(r.carrier().Wait()) 
 // WaitContext is Wait until ctx is done. Then it returns the cause of that, and the request goes on: it can be waited
 // for again.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
-	x := r.special()
+	x := r.extras()
 	switch {
 	case r.isInactive():
 		return noStatus, x.err
@@ -243,13 +247,13 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 		return x.generalized.wait(ctx, r.comm)
 	case x.operation != nil:
 		if err := x.operation.wait(ctx); err != nil {
-			return noStatus, r.comm.explainWait(ctx, x.operation.kind.String(), err)
+			return noStatus, r.comm.wrapWaitError(ctx, x.operation.kind.String(), err)
 		}
 		return noStatus, x.operation.err
 	}
 	err := r.carrier().WaitContext(ctx)
 	if err != nil && !r.carrier().IsDone() {
-		return noStatus, r.comm.explainWait(ctx, "message", err)
+		return noStatus, r.comm.wrapWaitError(ctx, "message", err)
 	}
 	return r.outcome(err)
 }
@@ -273,7 +277,7 @@ func (r *Request) poll() (done bool, err error) {
 	if r.isDone() {
 		return true, nil
 	}
-	if r.special().completion() == nil {
+	if r.extras().completion() == nil {
 		if done, err := r.carrier().Test(); !done {
 			return false, err
 		}
@@ -285,16 +289,16 @@ func (r *Request) poll() (done bool, err error) {
 
 // Test reports whether the request is done, and if so returns what Wait would. It makes progress, and does not block.
 func (r *Request) Test() (done bool, s Status, err error) {
-	x := r.special()
+	x := r.extras()
 	if r.isInactive() {
 		return true, noStatus, x.err
 	}
 	if c := x.completion(); c != nil {
-		if !c.Test(finished) {
+		if !c.Test(bitDone) {
 			r.comm.domainOrNil().Engine().Poll()
 		}
 		switch {
-		case !c.Test(finished):
+		case !c.Test(bitDone):
 			return false, Status{}, nil
 		case x.generalized != nil:
 			return true, x.generalized.status, x.generalized.err
@@ -318,8 +322,8 @@ func (r *Request) Case() marcel.Case {
 	if r.isInactive() {
 		return (*nmad.Request)(nil).Case() // which counts as done
 	}
-	if c := r.special().completion(); c != nil {
-		return r.comm.domainOrNil().Case(c, finished)
+	if c := r.extras().completion(); c != nil {
+		return r.comm.domainOrNil().Case(c, bitDone)
 	}
 	return r.carrier().Case()
 }
@@ -328,7 +332,7 @@ func (r *Request) Case() marcel.Case {
 // nmad.ErrCanceled, of which no error handler is told. Of a request of NewRequest it calls the function that was
 // given there.
 func (r *Request) Cancel() bool {
-	x := r.special()
+	x := r.extras()
 	if x.generalized != nil {
 		return x.generalized.cancel != nil && x.generalized.cancel()
 	}
@@ -342,7 +346,7 @@ func (r *Request) outcome(err error) (Status, error) {
 	case err == nil:
 		return s, nil
 	case errors.Is(err, nmad.ErrCanceled):
-		return s, r.comm.attributed("message", err)
+		return s, r.comm.withCall("message", err)
 	}
-	return s, r.comm.explain("message", err)
+	return s, r.comm.wrapError("message", err)
 }

@@ -101,7 +101,7 @@ func TestCase(t *testing.T) {
 	})
 }
 
-// TestContextIsNoError: an error handler is not told of the end of a context, nor of a receive that was cancelled.
+// TestContextIsNoError: an error handler is not told of the end of a context, nor of a receive that was canceled.
 func TestContextIsNoError(t *testing.T) {
 	each(t, 1, func(c *Comm) error {
 		var told []error

@@ -27,7 +27,7 @@ type shared struct {
 	wakePending []bool          // by member: the member sends a wake-up message that this rank has asked for and no longer needs
 	used        atomic.Bool     // a thread is in an operation; enter sets it, leave clears it
 	wakes       []wakeMessage   // by member
-	received    [max(len(refusal), segment.CardBytes)]byte
+	received    [max(len(refusal), segment.HandleBytes)]byte
 
 	op    uint64           // turn of the operation that the thread is in
 	step  *plan.Step       // the step that the thread takes
@@ -146,12 +146,12 @@ func Explain(c *Comm) string {
 // theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
-	var card [segment.CardBytes]byte
-	if err := h.receive(leader, card[:]); err != nil {
+	var handle [segment.HandleBytes]byte
+	if err := h.receive(leader, handle[:]); err != nil {
 		return false, err
 	}
 	answer := []byte{0}
-	if s, err := h.comm.job.openSegment(card[:], len(h.ranks), h.hosts.Me); err == nil {
+	if s, err := h.comm.job.openSegment(handle[:], len(h.ranks), h.hosts.Me); err == nil {
 		h.segment, answer[0] = s, 1
 	}
 	if err := h.send(leader, answer); err != nil {
@@ -162,19 +162,19 @@ func (h *shared) join() (all bool, err error) {
 }
 
 // invite is join for the leader of a host. If the host has several members the leader makes the segment, sends them its
-// card, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of
+// handle, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of
 // its members have, hears from the first leader whether all ranks have, and tells its members.
 func (h *shared) invite() (all bool, err error) {
 	mapped := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
-		var card [segment.CardBytes]byte
-		if s, err := segment.Create(len(h.ranks), card[:]); err == nil {
+		var handle [segment.HandleBytes]byte
+		if s, err := segment.Create(len(h.ranks), handle[:]); err == nil {
 			defer s.Hide()
 			h.segment = s
 		} else {
 			mapped[0] = 0
 		}
-		if err := h.collect(others, card[:], mapped); err != nil {
+		if err := h.collect(others, handle[:], mapped); err != nil {
 			return false, err
 		}
 	}
@@ -334,7 +334,7 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 		}
 	}
 	want := newLabel(f.kind, f.root, s.Size)
-	if s.Kind == plan.Put {
+	if s.Kind == plan.Publish {
 		if room := h.segment.Room(h.op, s.Number, s.Size); s.Size > 0 {
 			if all, ok := s.From.Dense(); ok {
 				copy(room, all[s.At:])
@@ -386,7 +386,7 @@ func (h *shared) differs(member int, got, want label) error {
 
 // isReady reports whether the current step can be taken without waiting.
 func (h *shared) isReady() bool {
-	if h.step.Kind == plan.Put {
+	if h.step.Kind == plan.Publish {
 		return h.segment.Blocks(h.op, h.step.Number) < 0
 	}
 	return h.segment.Ready(h.step.Peer, h.op, h.step.Number) && (h.step.Kind != plan.Merge || h.segment.Ready(h.step.Other, h.op, h.step.Number))
@@ -395,7 +395,7 @@ func (h *shared) isReady() bool {
 // awaited returns the member for which the current step waits.
 func (h *shared) awaited() int {
 	switch s := h.step; {
-	case s.Kind == plan.Put:
+	case s.Kind == plan.Publish:
 		return h.segment.Blocks(h.op, s.Number)
 	case s.Kind == plan.Merge && h.segment.Ready(s.Peer, h.op, s.Number):
 		return s.Other

@@ -11,15 +11,15 @@ import (
 // that has taken what it had to, or has published, may write no more before it waits itself.
 func TestMaySleep(t *testing.T) {
 	const members = 3
-	card := make([]byte, segment.CardBytes)
+	handle := make([]byte, segment.HandleBytes)
 	var all [members]*segment.Segment
 	var err error
-	if all[0], err = segment.Create(members, card); err != nil {
+	if all[0], err = segment.Create(members, handle); err != nil {
 		t.Fatal(err)
 	}
 	defer all[0].Hide()
 	for own := 1; own < members; own++ {
-		if all[own], err = segment.Open(card, members, own); err != nil {
+		if all[own], err = segment.Open(handle, members, own); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -27,7 +27,7 @@ func TestMaySleep(t *testing.T) {
 
 	// Member 0 publishes, and then needs the slot again; the others are to read it first.
 	all[0].Publish(1, 0, 0, segment.Everyone)
-	h.op, h.step = 1+segment.Slots, &plan.Step{Kind: plan.Put, Peer: plan.Everyone}
+	h.op, h.step = 1+segment.Slots, &plan.Step{Kind: plan.Publish, Peer: plan.Everyone}
 	if m := h.awaited(); m != 1 {
 		t.Fatalf("it waits for %d", m)
 	}

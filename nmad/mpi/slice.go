@@ -89,10 +89,12 @@ func Ssend[T any](c *Comm, s []T, to, tag int) error {
 }
 
 // Isend is Immediate.Send.
-func Isend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, standard) }
+func Isend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, sendStandard) }
 
 // Issend is Immediate.Ssend.
-func Issend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, synchronous) }
+func Issend[T any](c *Comm, s []T, to, tag int) *Request {
+	return isend(c, s, to, tag, sendSynchronous)
+}
 
 // isend is Isend or Issend, as m says.
 func isend[T any](c *Comm, s []T, to, tag int, m sendMode) *Request {
@@ -208,13 +210,13 @@ func Gather[T, R any](c Collective[R], in, out []T, root int) R {
 	return c.result(p.gather(how, a, equal(b), root, err))
 }
 
-// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
-// out. If places is nil, each block begins where the one before ends. A nil in is in place at root, and no elements
+// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element displs[i] of
+// out. If displs is nil, each block begins where the one before ends. A nil in is in place at root, and no elements
 // elsewhere.
-func Gatherv[T, R any](c Collective[R], in, out []T, counts, places []int, root int) R {
+func Gatherv[T, R any](c Collective[R], in, out []T, counts, displs []int, root int) R {
 	p, how := c.operations()
 	a, b, err := buffers(in, out, p.isRoot(root))
-	return c.result(p.gather(how, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
+	return c.result(p.gather(how, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, root, err))
 }
 
 // Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in
@@ -225,13 +227,13 @@ func Scatter[T, R any](c Collective[R], in, out []T, root int) R {
 	return c.result(p.scatter(how, equal(b), a, root, err))
 }
 
-// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
-// in. If places is nil, each block begins where the one before ends. A nil out is in place at root, and no elements
+// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element displs[i] of
+// in. If displs is nil, each block begins where the one before ends. A nil out is in place at root, and no elements
 // elsewhere.
-func Scatterv[T, R any](c Collective[R], in []T, counts, places []int, out []T, root int) R {
+func Scatterv[T, R any](c Collective[R], in []T, counts, displs []int, out []T, root int) R {
 	p, how := c.operations()
 	a, b, err := buffers(out, in, p.isRoot(root))
-	return c.result(p.scatter(how, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
+	return c.result(p.scatter(how, Blocks{Buffer: b, Counts: counts, Displacements: displs}, a, root, err))
 }
 
 // Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not
@@ -242,12 +244,12 @@ func Allgather[T, R any](c Collective[R], in, out []T) R {
 	return c.result(p.allgather(how, a, equal(b), err))
 }
 
-// Allgatherv is Comm.Allgather whose block for rank i has counts[i] elements and begins at element places[i] of out. If
-// places is nil, each block begins where the one before ends.
-func Allgatherv[T, R any](c Collective[R], in, out []T, counts, places []int) R {
+// Allgatherv is Comm.Allgather whose block for rank i has counts[i] elements and begins at element displs[i] of out. If
+// displs is nil, each block begins where the one before ends.
+func Allgatherv[T, R any](c Collective[R], in, out []T, counts, displs []int) R {
 	p, how := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.allgather(how, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
+	return c.result(p.allgather(how, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, err))
 }
 
 // Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil

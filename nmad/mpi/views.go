@@ -24,7 +24,7 @@ type planner interface {
 	allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error)
 	alltoall(how form, in, out Blocks, wrong error) (*follower, error)
 	neighborAlltoall(how form, in, out Blocks) (*follower, error)
-	targets() int         // to how many neighbours this process sends
+	targets() int         // to how many neighbors this process sends
 	isRoot(root int) bool // whether root, as a call gives it, is this process
 }
 
@@ -53,13 +53,13 @@ func (im Immediate) Probe(from, tag int) (Status, bool, error) { return im.messa
 func (im Immediate) Mprobe(from, tag int) (*Message, error) { return im.messages.improbe(from, tag) }
 
 // Send is Comm.Send.
-func (v view) Send(b Buffer, to, tag int) *Request { return v.send(b, to, tag, standard) }
+func (v view) Send(b Buffer, to, tag int) *Request { return v.send(b, to, tag, sendStandard) }
 
 // Ssend is Comm.Ssend.
-func (v view) Ssend(b Buffer, to, tag int) *Request { return v.send(b, to, tag, synchronous) }
+func (v view) Ssend(b Buffer, to, tag int) *Request { return v.send(b, to, tag, sendSynchronous) }
 
 // Bsend is Comm.Bsend.
-func (v view) Bsend(b Buffer, to, tag int) *Request { return v.send(b, to, tag, buffered) }
+func (v view) Bsend(b Buffer, to, tag int) *Request { return v.send(b, to, tag, sendBuffered) }
 
 func (v view) send(b Buffer, to, tag int, m sendMode) *Request {
 	c := v.messages

@@ -16,13 +16,13 @@ type Layout struct {
 
 // access is the memory at a target that an access reads or writes.
 type access struct {
-	target int     // rank
-	at     rma.Ref // of the first byte of its data, if parts is nil
-	low    int     // the displacement of that byte from the address of the elements
-	span   int     // how many bytes the data takes, with the gaps; 0: there is none
-	count  int     // of elements
-	t      *datatype.Type
-	parts  *[]targetPart // the pieces of attached memory in a window of NewDynamicWindow, if there are several; else nil
+	target   int     // rank
+	at       rma.Ref // of the first byte of its data, if parts is nil
+	low      int     // the displacement of that byte from the address of the elements
+	span     int     // how many bytes the data takes, with the gaps; 0: there is none
+	count    int     // of elements
+	datatype *datatype.Type
+	parts    *[]targetPart // the pieces of attached memory in a window of NewDynamicWindow, if there are several; else nil
 }
 
 // place returns the memory at a displacement from the address of the elements, and how many of n bytes from there on
@@ -39,7 +39,7 @@ func (a *access) place(at, n int) (rma.Ref, int) {
 }
 
 // size returns how many bytes of data the access has.
-func (a access) size() int { return a.count * a.t.Size() }
+func (a access) size() int { return a.count * a.datatype.Size() }
 
 // locate finds the memory of an access of count elements of t, which lie at the target as they do here, or as the
 // Layout in as says. It checks the target, the epoch, and the range. what is the name of the call. Without data the
@@ -55,18 +55,18 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 			return access{}, w.failsAt(what, target, err)
 		}
 	}
-	a := access{target: target, count: count, t: t}
+	a := access{target: target, count: count, datatype: t}
 	if len(as) > 0 {
-		a.count, a.t = as[0].Count, as[0].Type
-		if err := checkElements(count, t, a.count, a.t); err != nil {
+		a.count, a.datatype = as[0].Count, as[0].Type
+		if err := checkElements(count, t, a.count, a.datatype); err != nil {
 			return a, w.failsAt(what, target, err)
 		}
 	} else if t == nil {
 		return a, w.failsAt(what, target, fmt.Errorf("%w: the buffer has none", ErrType))
 	}
 	ok := false
-	if a.low, a.span, ok = datatype.Span(a.count, a.t); !ok {
-		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v", ErrCount, a.count, a.t))
+	if a.low, a.span, ok = datatype.Span(a.count, a.datatype); !ok {
+		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v", ErrCount, a.count, a.datatype))
 	}
 	if a.span == 0 {
 		return a, nil
@@ -79,7 +79,7 @@ func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as
 		return a, nil
 	}
 	if first := at*p.unit + a.low; at > datatype.MaxBytes/p.unit || at < -datatype.MaxBytes/p.unit || first < 0 || first > p.size || a.span > p.size-first {
-		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v at displacement %d in units of %d B: it has %d B", ErrRange, a.count, a.t, at, p.unit, p.size))
+		return a, w.failsAt(what, target, fmt.Errorf("%w: %d elements of %v at displacement %d in units of %d B: it has %d B", ErrRange, a.count, a.datatype, at, p.unit, p.size))
 	}
 	a.at = p.ref.Add(int64(at*p.unit + a.low))
 	return a, nil
@@ -116,7 +116,7 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if src, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.t) {
+	if src, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.datatype) {
 		err = w.domain.PutNBI(a.at, src)
 	} else {
 		err = w.scatter(a, origin)
@@ -148,7 +148,7 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if to, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.t) {
+	if to, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.datatype) {
 		err = w.domain.GetNBI(to, a.at)
 	} else {
 		err = w.gather(a, origin)
@@ -171,14 +171,14 @@ func (w *Window) mapped(a access) (Buffer, bool) {
 		return Buffer{}, false
 	}
 	b, ok := w.domain.Local(a.at, a.span)
-	return Buffer{Base: datatype.AddressOf(b), At: -a.low, Count: a.count, Type: a.t}, ok
+	return Buffer{Base: datatype.AddressOf(b), At: -a.low, Count: a.count, Type: a.datatype}, ok
 }
 
 // pieces calls move for each piece of memory that has no gaps both in b and at the target. b is the data of the access
 // from byte from on.
 func (a access) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err error) {
 	done, size := 0, b.Size()
-	datatype.Stretches(a.count, a.t, from, func(at, n int) bool {
+	datatype.Stretches(a.count, a.datatype, from, func(at, n int) bool {
 		b.Pieces(done, func(piece []byte) bool {
 			for n > 0 && len(piece) > 0 && err == nil {
 				ref, m := a.place(at, min(len(piece), n))

@@ -14,7 +14,7 @@ import (
 //
 //	words of 4 or 8 bytes                     an atomic of the processor for each: by this process where it has mapped the
 //	                                          memory, else by the target, which gets up to 8 KiB of words in a message
-//	                                          (rma.Combine)
+//	                                          (rma.CombineNBI)
 //	short runs of words, close together       where they are not mapped: swaps of a piece that has them (window_runs.go)
 //	all other elements                        under the mutex of the target: this process gets them, combines, and puts
 //	                                          them back, or combines them where they are mapped
@@ -70,9 +70,9 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	if result.Type != nil {
 		err = checkElements(origin.Count, origin.Type, result.Count, result.Type)
 	}
-	of := a.t.Element()
+	of := a.datatype.Element()
 	if err == nil {
-		err = checkAccumulate(op, a.t, of)
+		err = checkAccumulate(op, a.datatype, of)
 	}
 	if err == nil {
 		err = w.awaitRuns(target)

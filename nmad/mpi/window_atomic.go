@@ -19,7 +19,7 @@ func isWord(k datatype.Kind) bool {
 }
 
 // atomicOf returns the atomic that computes an operation, and reports whether there is one.
-func atomicOf(op *Op) (rma.Op, bool) {
+func atomicOf(op *Op) (rma.AtomicOp, bool) {
 	switch op {
 	case Sum:
 		return rma.Add, true
@@ -67,17 +67,17 @@ func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	d := w.domain
 	switch k {
 	case datatype.Int32:
-		return rma.Post(d, o, at, int32(v))
+		return rma.UpdateNBI(d, o, at, int32(v))
 	case datatype.Int64:
-		return rma.Post(d, o, at, int64(v))
+		return rma.UpdateNBI(d, o, at, int64(v))
 	case datatype.Uint32:
-		return rma.Post(d, o, at, uint32(v))
+		return rma.UpdateNBI(d, o, at, uint32(v))
 	case datatype.Uint64:
-		return rma.Post(d, o, at, v)
+		return rma.UpdateNBI(d, o, at, v)
 	case datatype.Float32:
-		return rma.Post(d, o, at, valueOf[float32](v))
+		return rma.UpdateNBI(d, o, at, valueOf[float32](v))
 	}
-	return rma.Post(d, o, at, valueOf[float64](v))
+	return rma.UpdateNBI(d, o, at, valueOf[float64](v))
 }
 
 // fetch is post that waits, and returns what the word was before.
@@ -161,9 +161,9 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	if err := w.awaitRuns(target); err != nil {
 		return w.failsAt(what, target, err)
 	}
-	of := a.t.Element()
+	of := a.datatype.Element()
 	switch {
-	case a.count != 1 || of == nil || of.Elements() != a.t.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
+	case a.count != 1 || of == nil || of.Elements() != a.datatype.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
 		err = fmt.Errorf("%w: one element of a predefined type each: %d of %v", ErrType, next.Count, next.Type)
 	case isWord(of.Uniform()) && of.Elements() == 1 && a.parts != nil:
 		err = a.checkWhole()

@@ -284,7 +284,7 @@ func (w *Window) waitLock(kind LockKind, target int) error {
 		return err
 	}
 	err := w.until(target, func() (bool, error) { return w.tryLock(kind, target, true) })
-	return errors.Join(err, rma.Post(w.domain, rma.Sub, at, uint64(lockWaiting)))
+	return errors.Join(err, rma.UpdateNBI(w.domain, rma.Sub, at, uint64(lockWaiting)))
 }
 
 // giveBack gives the lock of a target back.
@@ -293,7 +293,7 @@ func (w *Window) giveBack(kind LockKind, target int) error {
 	if kind == LockExclusive {
 		n = (uint64(w.comm.rank) + 1) * lockOwner
 	}
-	return rma.Post(w.domain, rma.Sub, w.word(target, lockAt), n)
+	return rma.UpdateNBI(w.domain, rma.Sub, w.word(target, lockAt), n)
 }
 
 // process returns the rank in the job of a rank of the window.

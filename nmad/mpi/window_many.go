@@ -54,7 +54,7 @@ func (w *Window) combineWords(a access, op *Op, k datatype.Kind, origin, result 
 			olds, scattered = make([]byte, len(values)), true
 		}
 	}
-	if a.parts == nil && datatype.Flat(a.count, a.t) {
+	if a.parts == nil && datatype.Flat(a.count, a.datatype) {
 		err = w.combineRun(op, k, a.target, a.at, values, olds)
 	} else {
 		err = w.combineRuns(op, k, a, values, olds)
@@ -76,9 +76,9 @@ func (w *Window) combineWords(a access, op *Op, k datatype.Kind, origin, result 
 // combineRuns combines words that lie in several runs at the target.
 func (w *Window) combineRuns(op *Op, k datatype.Kind, a access, values, olds []byte) (err error) {
 	_, mapped := w.mapped(a)
-	g := wordRuns{w: w, op: op, k: k, a: &a, values: values, olds: olds, direct: mapped || a.parts != nil}
+	g := wordRuns{window: w, op: op, kind: k, access: &a, values: values, olds: olds, direct: mapped || a.parts != nil}
 	i := 0
-	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
+	datatype.Stretches(a.count, a.datatype, 0, func(at, n int) bool {
 		err = g.add(wordRun{at, n, i})
 		i += n
 		return err == nil
@@ -144,17 +144,17 @@ func (w *Window) combineRun(op *Op, k datatype.Kind, target int, at rma.Ref, val
 	d := w.domain
 	switch k {
 	case datatype.Int32:
-		return rma.Combine(d, o, at, wordsOf[int32](values), wordsOf[int32](olds))
+		return rma.CombineNBI(d, o, at, wordsOf[int32](values), wordsOf[int32](olds))
 	case datatype.Int64:
-		return rma.Combine(d, o, at, wordsOf[int64](values), wordsOf[int64](olds))
+		return rma.CombineNBI(d, o, at, wordsOf[int64](values), wordsOf[int64](olds))
 	case datatype.Uint32:
-		return rma.Combine(d, o, at, wordsOf[uint32](values), wordsOf[uint32](olds))
+		return rma.CombineNBI(d, o, at, wordsOf[uint32](values), wordsOf[uint32](olds))
 	case datatype.Uint64:
-		return rma.Combine(d, o, at, wordsOf[uint64](values), wordsOf[uint64](olds))
+		return rma.CombineNBI(d, o, at, wordsOf[uint64](values), wordsOf[uint64](olds))
 	case datatype.Float32:
-		return rma.Combine(d, o, at, wordsOf[float32](values), wordsOf[float32](olds))
+		return rma.CombineNBI(d, o, at, wordsOf[float32](values), wordsOf[float32](olds))
 	}
-	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
+	return rma.CombineNBI(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
 }
 
 // storeWords writes each word once, as a whole. (copy may write some bytes twice, and so undo what another process has
@@ -197,9 +197,9 @@ func wordsOf[T rma.Word](b []byte) []T {
 func (w *Window) readWords(k datatype.Kind, at rma.Ref, olds []byte) error {
 	nothing := make([]byte, len(olds))
 	if k.Size() == 4 {
-		return rma.Combine(w.domain, rma.Or, at, wordsOf[uint32](nothing), wordsOf[uint32](olds))
+		return rma.CombineNBI(w.domain, rma.Or, at, wordsOf[uint32](nothing), wordsOf[uint32](olds))
 	}
-	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
+	return rma.CombineNBI(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
 }
 
 // combineBySwaps combines words by an operation that no atomic computes.
@@ -255,5 +255,5 @@ func (w *Window) excludeOthers(target int) (release func() error, ok bool) {
 	if found, err := rma.CompareAndSwap(w.domain, at, old, old+owner); err != nil || found != old {
 		return nil, false
 	}
-	return func() error { return rma.Post(w.domain, rma.Sub, at, owner) }, true
+	return func() error { return rma.UpdateNBI(w.domain, rma.Sub, at, owner) }, true
 }

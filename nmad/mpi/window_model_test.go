@@ -96,13 +96,13 @@ func (mr *modelRun) layout(n int, t *datatype.Type) Layout {
 		case 1:
 			x, err = datatype.Vector(per, 1, 1+mr.IntN(3), t)
 		case 2:
-			at, places := 0, []int{}
+			at, displs := 0, []int{}
 			for range per {
 				at += mr.IntN(2)
-				places = append(places, at)
+				displs = append(displs, at)
 				at++
 			}
-			x, err = datatype.IndexedBlock(1, places, t)
+			x, err = datatype.IndexedBlock(1, displs, t)
 		default:
 			if x, err = datatype.Contiguous(per, t); err == nil {
 				x, err = datatype.Resized(x, 0, x.Extent()+t.Extent()*mr.IntN(2))

@@ -19,10 +19,10 @@ type wordRun struct {
 // message of swaps changes: words between the runs are swapped with themselves, so they keep what other threads store
 // there.
 type wordRuns struct {
-	w      *Window
+	window *Window
 	op     *Op
-	k      datatype.Kind // of the words
-	a      *access
+	kind   datatype.Kind // of the words
+	access *access
 	values []byte    // operands
 	olds   []byte    // gets what the words were before; nil: that is not asked for
 	direct bool      // each run is combined by itself
@@ -43,7 +43,7 @@ func (rs *wordRuns) add(r wordRun) error {
 	}
 	if n := len(rs.runs); n > 0 {
 		gap, first := r.at-rs.runs[n-1].at-rs.runs[n-1].n, rs.runs[0].at
-		if gap < 0 || gap > longestGap || r.at+r.n-first > swapBytes || (r.at-first)%rs.k.Size() != 0 {
+		if gap < 0 || gap > longestGap || r.at+r.n-first > swapBytes || (r.at-first)%rs.kind.Size() != 0 {
 			if err := rs.flush(); err != nil {
 				return err
 			}
@@ -63,25 +63,25 @@ func (rs *wordRuns) flush() error {
 		return rs.run(runs[0])
 	}
 	first, last := runs[0].at, runs[len(runs)-1]
-	at, _ := rs.a.place(first, last.at+last.n-first)
+	at, _ := rs.access.place(first, last.at+last.n-first)
 	for i := range runs {
 		runs[i].at -= first
 	}
-	return rs.w.swapPiece(rs.op, rs.k, rs.a.target, at, last.at+last.n-first, runs, rs.values, rs.olds)
+	return rs.window.swapPiece(rs.op, rs.kind, rs.access.target, at, last.at+last.n-first, runs, rs.values, rs.olds)
 }
 
 // run combines one run by itself.
 func (rs *wordRuns) run(r wordRun) error {
 	for r.n > 0 {
-		ref, n := rs.a.place(r.at, r.n)
-		if n%rs.k.Size() != 0 {
+		ref, n := rs.access.place(r.at, r.n)
+		if n%rs.kind.Size() != 0 {
 			return errApart
 		}
 		var olds []byte
 		if rs.olds != nil {
 			olds = rs.olds[r.data : r.data+n]
 		}
-		if err := rs.w.combineRun(rs.op, rs.k, rs.a.target, ref, rs.values[r.data:r.data+n], olds); err != nil {
+		if err := rs.window.combineRun(rs.op, rs.kind, rs.access.target, ref, rs.values[r.data:r.data+n], olds); err != nil {
 			return err
 		}
 		r = wordRun{r.at + n, r.n - n, r.data + n}
@@ -139,7 +139,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 // words were before.
 func (w *Window) swapWords(size int, at rma.Ref, old, next, found []byte) error {
 	if size == 4 {
-		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](old), wordsOf[uint32](next), wordsOf[uint32](found))
+		return rma.CompareAndSwapNBI(w.domain, at, wordsOf[uint32](old), wordsOf[uint32](next), wordsOf[uint32](found))
 	}
-	return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](old), wordsOf[uint64](next), wordsOf[uint64](found))
+	return rma.CompareAndSwapNBI(w.domain, at, wordsOf[uint64](old), wordsOf[uint64](next), wordsOf[uint64](found))
 }

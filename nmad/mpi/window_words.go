@@ -108,7 +108,7 @@ func (w *Window) waitMutex(target int) error {
 
 // unlockMutex frees the mutex of a target.
 func (w *Window) unlockMutex(target int) error {
-	return rma.Post(w.domain, rma.Swap, w.word(target, mutexAt), uint64(0))
+	return rma.UpdateNBI(w.domain, rma.Swap, w.word(target, mutexAt), uint64(0))
 }
 
 // signal adds one to a word of a rank, and wakes a thread there that waits for it.

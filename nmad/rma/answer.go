@@ -33,8 +33,8 @@ func (dk *desk) take(w *World, rank int) *pendingAnswer {
 		a := dk.answers[i].Load()
 		if a == nil {
 			a = &pendingAnswer{w: w, rank: rank, bit: 1 << i}
-			a.sendOp = nmad.Op{Kind: nmad.OpSend, Done: a.over}
-			a.dataOp = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
+			a.sendOp = nmad.Operation{Kind: nmad.KindSend, Done: a.sendDone}
+			a.dataOp = nmad.Operation{Kind: nmad.KindRecv, Done: a.arrived}
 			dk.answers[i].Store(a)
 		}
 		return a
@@ -60,9 +60,9 @@ type pendingAnswer struct {
 	announced            uint64   // of a long put: how many bytes were announced
 
 	sending      nmad.Request // of the answer
-	sendOp       nmad.Op
+	sendOp       nmad.Operation
 	receiving    nmad.Request // of the bytes of a long put
-	dataOp       nmad.Op
+	dataOp       nmad.Operation
 	posting      posting                // of receiving
 	receivesInto atomic.Pointer[region] // the memory that receiving goes to, nil: none; World.retire reads it, and cancels the receive
 	head         [replyBytes]byte
@@ -100,7 +100,7 @@ func (a *pendingAnswer) signal() {
 		word.Add(a.operand)
 	}
 	if a.w.peers[a.w.rank].page.sleeping().Load() != 0 {
-		a.w.signalled.ring()
+		a.w.signaled.ring()
 	}
 }
 
@@ -136,7 +136,7 @@ func (a *pendingAnswer) arrived(*nmad.Request) {
 	}
 }
 
-// goOn answers a long put whose bytes have come. If retire has cancelled the receive, goOn posts another one, which
+// goOn answers a long put whose bytes have come. If retire has canceled the receive, goOn posts another one, which
 // drops the bytes.
 func (a *pendingAnswer) goOn() {
 	r := &a.receiving
@@ -196,8 +196,8 @@ func (a *pendingAnswer) send() {
 	}
 }
 
-// over is called when the answer has left, or cannot.
-func (a *pendingAnswer) over(*nmad.Request) { a.release() }
+// sendDone is called when the answer has left, or cannot.
+func (a *pendingAnswer) sendDone(*nmad.Request) { a.release() }
 
 // release makes the answer free for another request.
 func (a *pendingAnswer) release() {
@@ -211,8 +211,8 @@ func (w *World) teach(rank int, index uint32, rg *region, r *wireReply) {
 		return
 	}
 	switch {
-	case rg.card.PID != 0:
-		r.way, r.card = wayMapped, rg.card
+	case rg.handle.PID != 0:
+		r.way, r.handle = wayMapped, rg.handle
 	case rg.address != 0 && w.peers[rank].custody():
 		r.way, r.at, r.page = wayKernel, rg.address, w.peers[w.rank].page.address()
 	}
@@ -228,7 +228,7 @@ func (w *World) retire(index uint32, rg *region) error {
 	if rg.retired || rg.retireErr != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
 		return rg.retireErr
 	}
-	w.signalled.ring() // waiters for words of it leave
+	w.signaled.ring() // waiters for words of it leave
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // before the look at the hazards: doc.go
 		if rg.retireErr = w.awaitHazards(index); rg.retireErr != nil {

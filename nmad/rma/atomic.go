@@ -6,18 +6,18 @@ package rma
 // mapped, Fetch is the processor's instruction (for Xor, Min, Max and floats a loop of compare-and-swap); else it
 // blocks the calling thread until the target has answered. It orders the accesses of the same thread to mapped memory
 // before it and after it.
-func Fetch[T Word](d *Domain, op Op, at Ref, v T) (old T, err error) {
+func Fetch[T Word](d *Domain, op AtomicOp, at Ref, v T) (old T, err error) {
 	if op >= opCompareAndSwap {
-		op = ops // an operation that does not exist: ErrOp
+		op = numOps // an operation that does not exist: ErrOp
 	}
 	bits, err := d.atomic(kindOf[T](), op, at, bitsOf(v), 0, true)
 	return wordOf[T](bits), err
 }
 
-// Post is Fetch without a result: it does not wait for an answer; Flush completes it.
-func Post[T Word](d *Domain, op Op, at Ref, v T) error {
+// UpdateNBI is Fetch without a result: it does not wait for an answer; Flush completes it.
+func UpdateNBI[T Word](d *Domain, op AtomicOp, at Ref, v T) error {
 	if op >= opCompareAndSwap {
-		op = ops
+		op = numOps
 	}
 	_, err := d.atomic(kindOf[T](), op, at, bitsOf(v), 0, false)
 	return err
@@ -45,7 +45,7 @@ func Store[T Word](d *Domain, at Ref, v T) error {
 
 // atomic applies an operation to the word at a Ref. waits: it returns the previous value, else it may return before
 // the target has answered.
-func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
+func (d *Domain) atomic(k wordKind, o AtomicOp, at Ref, v, other uint64, waits bool) (uint64, error) {
 	if n := k.bytes(); k.takes(o) {
 		if r := d.reach(at, n); r != nil && r.aligned(at.offset, n) {
 			return r.apply(k, o, at.offset, v, other), nil
@@ -55,7 +55,7 @@ func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (
 }
 
 // atomicOther is atomic where reach has found no word: it says what is wrong, or sends a message.
-func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
+func (d *Domain) atomicOther(k wordKind, o AtomicOp, at Ref, v, other uint64, waits bool) (uint64, error) {
 	try := attempt{o.String(), at, k.bytes()}
 	if !k.takes(o) {
 		return 0, try.refusal(statusOp, 0)

@@ -120,7 +120,7 @@ func forge(t *testing.T, w *World, number, rank uint64) {
 		if to == w.rank {
 			continue
 		}
-		if err := w.s.Gate(to).Start(&nmad.Op{Match: w.tagged(contextRequests, 0), Buf: head[:], Sync: true}).Wait(); err != nil {
+		if err := w.s.Gate(to).Start(&nmad.Operation{Match: w.tagged(contextRequests, 0), Buf: head[:], Sync: true}).Wait(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -159,7 +159,7 @@ func lostElsewhere(by, rank int) error {
 func (hs *hearsay) Unwrap() error { return &hs.PeerError }
 
 // combine is the exchange of agree over the tree: it sends r up with the records from below, and returns the result
-// that comes down. It goes on after a failed neighbour, so that the processes below it are answered, and returns all
+// that comes down. It goes on after a failed neighbor, so that the processes below it are answered, and returns all
 // errors joined.
 func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
 	var first error
@@ -207,7 +207,7 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 	return r, first
 }
 
-// pass sends a record to a neighbour in the tree. It does not wait for the send: a neighbour whose call has failed
+// pass sends a record to a neighbor in the tree. It does not wait for the send: a neighbor whose call has failed
 // posts no receive, and a send by rendezvous would wait for one.
 func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	r, buf := &nmad.Request{}, b
@@ -218,7 +218,7 @@ func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	return err
 }
 
-// hear receives the record of a neighbour in the tree, unless ctx ends first.
+// hear receives the record of a neighbor in the tree, unless ctx ends first.
 func (w *World) hear(ctx context.Context, rank int, step uint64, r *collectiveRecord) error {
 	q, b := &nmad.Request{}, [recordBytes]byte{}
 	if err := w.control.IrecvInto(q, rank, w.tag(step), b[:]); err != nil {
@@ -246,8 +246,8 @@ func receiveUntil(ctx context.Context, r *nmad.Request) error {
 	return r.Wait()
 }
 
-// farewell sends the records that neighbours in the tree wait for in Close. A process whose Open has failed calls it:
-// the Open of its neighbours may have succeeded, if a process was lost between the two.
+// farewell sends the records that neighbors in the tree wait for in Close. A process whose Open has failed calls it:
+// the Open of its neighbors may have succeeded, if a process was lost between the two.
 func (w *World) farewell() {
 	w.callNumber = lastCall
 	b := (&collectiveRecord{failed: uint32(w.rank) + 1}).encode()
@@ -264,27 +264,27 @@ func (w *World) farewell() {
 	}
 }
 
-// exchange sends a card to each other process of the host, and returns theirs, in the order of near. A card is zero if
-// its process has sent none: its memory cannot be mapped.
-func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
+// exchange sends a handle to each other process of the host, and returns theirs, in the order of near. A handle is zero
+// if its process has sent none: its memory cannot be mapped.
+func (w *World) exchange(mine mapped.Handle) (handles []mapped.Handle, failed error) {
 	w.callNumber++
-	var out [mapped.CardBytes]byte
+	var out [mapped.HandleBytes]byte
 	mine.Put(out[:])
-	in := make([][mapped.CardBytes]byte, len(w.near))
+	in := make([][mapped.HandleBytes]byte, len(w.near))
 	requests := make([]nmad.Request, 2*len(w.near))
 	for i, rank := range w.near {
 		failed = errors.Join(failed,
 			w.control.IrecvInto(&requests[2*i], rank, w.tag(stepCard), in[i][:]),
 			w.control.IsendInto(&requests[2*i+1], rank, w.tag(stepCard), out[:]))
 	}
-	cards = make([]mapped.Card, len(w.near))
+	handles = make([]mapped.Handle, len(w.near))
 	for i := range w.near {
 		err := receiveUntil(w.intact, &requests[2*i])
 		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
-		if err == nil && requests[2*i].Size() == mapped.CardBytes {
-			cards[i] = mapped.CardOf(in[i][:])
+		if err == nil && requests[2*i].Size() == mapped.HandleBytes {
+			handles[i] = mapped.HandleOf(in[i][:])
 		}
 	}
 	w.spread(failed)
-	return cards, failed
+	return handles, failed
 }

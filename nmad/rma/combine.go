@@ -2,31 +2,31 @@ package rma
 
 import "fmt"
 
-// Combine is Post of op with v[i] on the word i, for each of len(v) words from a Ref on, without gaps. The previous
-// values go into old, which is nil or as long as v. Each word is changed by an atomic of its own, as by Fetch; all of
-// them together are not atomic. Flush completes it: until then the caller must not change v, nor touch old. Where the
-// words are mapped, Combine is done when it returns; else it sends messages of up to 8 KiB of words each. It waits only
-// while the most operations that may be under way to that process are, and for the answer of the target when memory
-// that is not from Alloc is used for the first time. Errors: ErrAlign, ErrRange, ErrOp; ErrSize if old has another
-// length. After an error some words may have changed.
-func Combine[T Word](d *Domain, op Op, at Ref, v, old []T) error {
+// CombineNBI is UpdateNBI of op with v[i] on the word i, for each of len(v) words from a Ref on, without gaps. The
+// previous values go into old, which is nil or as long as v. Each word is changed by an atomic of its own, as by Fetch;
+// all of them together are not atomic. Flush completes it: until then the caller must not change v, nor touch old.
+// Where the words are mapped, CombineNBI is done when it returns; else it sends messages of up to 8 KiB of words each.
+// It waits only while the most operations that may be under way to that process are, and for the answer of the target
+// when memory that is not from Alloc is used for the first time. Errors: ErrAlign, ErrRange, ErrOp; ErrSize if old has
+// another length. After an error some words may have changed.
+func CombineNBI[T Word](d *Domain, op AtomicOp, at Ref, v, old []T) error {
 	if op >= opCompareAndSwap {
-		op = ops // an operation that does not exist: ErrOp
+		op = numOps // an operation that does not exist: ErrOp
 	}
 	return d.combine(wordArrays{kindOf[T](), op, bytesOf(v), nil, bytesOf(old)}, at)
 }
 
-// CompareAndSwapAll is CompareAndSwap of each of len(next) words from a Ref on, without gaps: the word i becomes
+// CompareAndSwapNBI is CompareAndSwap of each of len(next) words from a Ref on, without gaps: the word i becomes
 // next[i] if its bits are those of old[i]. The previous values go into previous. The three slices have one length. See
-// Combine.
-func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, previous []T) error {
+// CombineNBI.
+func CompareAndSwapNBI[T Word](d *Domain, at Ref, old, next, previous []T) error {
 	return d.combine(wordArrays{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(previous)}, at)
 }
 
 // wordArrays is one operation on each word of a run of words: the slices have one length, a multiple of the word's.
 type wordArrays struct {
 	kind     wordKind
-	op       Op
+	op       AtomicOp
 	operands []byte // operands
 	compared []byte // of opCompareAndSwap: the values to compare with; else nil
 	previous []byte // the previous values go here; nil: they are not asked for
@@ -53,14 +53,14 @@ func (ws *wordArrays) most() int {
 }
 
 // ofWordsTexts are the names of the operations in errors. They are made once: combine allocates nothing.
-var ofWordsTexts = func() (all [ops + 1]string) {
+var ofWordsTexts = func() (all [numOps + 1]string) {
 	for op := range all {
-		all[op] = Op(op).String() + " of words"
+		all[op] = AtomicOp(op).String() + " of words"
 	}
 	return all
 }()
 
-// combine carries out or starts an operation on a run of words: Combine, and CompareAndSwapAll.
+// combine carries out or starts an operation on a run of words: CombineNBI, and CompareAndSwapNBI.
 func (d *Domain) combine(all wordArrays, at Ref) error {
 	try := attempt{ofWordsTexts[all.op], at, uint64(len(all.operands))}
 	swaps := all.op == opCompareAndSwap

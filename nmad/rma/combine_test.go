@@ -9,7 +9,7 @@ import (
 )
 
 // combined is what an operation leaves of a word.
-func combined[T Word](op Op, was, v T) T {
+func combined[T Word](op AtomicOp, was, v T) T {
 	switch op {
 	case Sub:
 		return was - v
@@ -25,9 +25,9 @@ func combined[T Word](op Op, was, v T) T {
 	return combine(op, was, v)
 }
 
-// ofWords has each rank change words of its neighbour by every operation, many and few, and looks at what is there,
+// ofWords has each rank change words of its neighbor by every operation, many and few, and looks at what is there,
 // and was.
-func ofWords[T Word](d *Domain, at Ref, all []Op) error {
+func ofWords[T Word](d *Domain, at Ref, all []AtomicOp) error {
 	draw := rand.New(rand.NewPCG(7, 7))
 	for _, op := range all {
 		for _, n := range []int{1, 3, 2100} {
@@ -36,7 +36,7 @@ func ofWords[T Word](d *Domain, at Ref, all []Op) error {
 				v[i], model[i] = T(draw.IntN(100)), T(draw.IntN(100))
 			}
 			was := slices.Clone(model)
-			if err := errors.Join(d.Put(at, bytesOf(model)), Combine(d, op, at, v, old), d.Flush(at.Rank())); err != nil {
+			if err := errors.Join(d.Put(at, bytesOf(model)), CombineNBI(d, op, at, v, old), d.Flush(at.Rank())); err != nil {
 				return fmt.Errorf("%v of %d: %w", op, n, err)
 			}
 			if !slices.Equal(old, was) {
@@ -46,7 +46,7 @@ func ofWords[T Word](d *Domain, at Ref, all []Op) error {
 				model[i] = combined(op, combined(op, model[i], v[i]), v[i])
 			}
 			now := make([]T, n)
-			if err := errors.Join(Combine(d, op, at, v, nil), d.Flush(at.Rank()), d.Get(bytesOf(now), at)); err != nil {
+			if err := errors.Join(CombineNBI(d, op, at, v, nil), d.Flush(at.Rank()), d.Get(bytesOf(now), at)); err != nil {
 				return fmt.Errorf("%v of %d, again: %w", op, n, err)
 			}
 			if !slices.Equal(now, model) {
@@ -59,7 +59,7 @@ func ofWords[T Word](d *Domain, at Ref, all []Op) error {
 					was[i] = now[i] + 5 // not what is there
 				}
 			}
-			if err := errors.Join(CompareAndSwapAll(d, at, was, next, old), d.Flush(at.Rank())); err != nil {
+			if err := errors.Join(CompareAndSwapNBI(d, at, was, next, old), d.Flush(at.Rank())); err != nil {
 				return fmt.Errorf("swaps of %d: %w", n, err)
 			}
 			if !slices.Equal(old, now) {
@@ -93,7 +93,7 @@ func TestCombine(t *testing.T) {
 		}
 		each(t, worlds, func(w *World) error {
 			next := (w.Rank() + 1) % w.Size()
-			integers, floats := []Op{Add, Sub, Min, Max, And, Or, Xor, Swap}, []Op{Add, Sub, Min, Max, Swap}
+			integers, floats := []AtomicOp{Add, Sub, Min, Max, And, Or, Xor, Swap}, []AtomicOp{Add, Sub, Min, Max, Swap}
 			d := w.Default()
 			for _, at := range []Ref{s[w.Rank()].At(next, 0), refs[next]} {
 				if err := errors.Join(ofWords[int32](d, at, integers), ofWords[uint32](d, at, integers), ofWords[int64](d, at, integers), ofWords[uint64](d, at, integers), ofWords[float32](d, at, floats), ofWords[float64](d, at, floats)); err != nil {
@@ -103,13 +103,13 @@ func TestCombine(t *testing.T) {
 				for _, x := range []struct {
 					err, want error
 				}{
-					{errors.Join(Combine(d, Add, at.Add(4), two, nil), d.Flush(next)), ErrAlign},
-					{errors.Join(Combine(d, Add, at.Add(1<<16-8), two, nil), d.Flush(next)), ErrRange},
-					{Combine(d, And, at, []float64{1}, nil), ErrOp},
-					{Combine(d, opLoad, at, two, nil), ErrOp},
-					{Combine(d, Add, at, two, two[:1]), ErrSize},
-					{CompareAndSwapAll(d, at, two, two, nil), ErrSize},
-					{errors.Join(Combine(d, Add, Ref{key: 1, rank: at.rank, index: at.index}, two, nil), d.Flush(next)), ErrKey},
+					{errors.Join(CombineNBI(d, Add, at.Add(4), two, nil), d.Flush(next)), ErrAlign},
+					{errors.Join(CombineNBI(d, Add, at.Add(1<<16-8), two, nil), d.Flush(next)), ErrRange},
+					{CombineNBI(d, And, at, []float64{1}, nil), ErrOp},
+					{CombineNBI(d, opLoad, at, two, nil), ErrOp},
+					{CombineNBI(d, Add, at, two, two[:1]), ErrSize},
+					{CompareAndSwapNBI(d, at, two, two, nil), ErrSize},
+					{errors.Join(CombineNBI(d, Add, Ref{key: 1, rank: at.rank, index: at.index}, two, nil), d.Flush(next)), ErrKey},
 				} {
 					if !errors.Is(x.err, x.want) {
 						return fmt.Errorf("it is %w, want %w", x.err, x.want)

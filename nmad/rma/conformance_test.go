@@ -18,7 +18,7 @@ var (
 	offsets = []uint64{0, 1, 7, 8, 4095, 4097}
 )
 
-// TestPutGet: each rank puts to its neighbour and gets it back, of all lengths at all alignments, in all forms, and
+// TestPutGet: each rank puts to its neighbor and gets it back, of all lengths at all alignments, in all forms, and
 // in all kinds of memory.
 func TestPutGet(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, worlds []*World) {
@@ -234,7 +234,7 @@ func drawn(d *Domain, stripes []*stripe, s *Segment, sums *[8]int64, rounds int,
 				_, err = Fetch(d, Add, word, v)
 			} else {
 				sums[j] -= 2 * v
-				err = Post(d, Sub, word, v)
+				err = UpdateNBI(d, Sub, word, v)
 			}
 		}
 		if err != nil {
@@ -245,7 +245,7 @@ func drawn(d *Domain, stripes []*stripe, s *Segment, sums *[8]int64, rounds int,
 }
 
 // atomicsOf does all atomics of a type, some rounds of them, against the same computed here.
-func atomicsOf[T Word](d *Domain, at Ref, rounds int, draw func() T, integers func(op Op, a, b T) T) error {
+func atomicsOf[T Word](d *Domain, at Ref, rounds int, draw func() T, integers func(op AtomicOp, a, b T) T) error {
 	word := draw()
 	if err := Store(d, at, word); err != nil {
 		return err
@@ -289,7 +289,7 @@ func atomicsOf[T Word](d *Domain, at Ref, rounds int, draw func() T, integers fu
 		if old, err := CompareAndSwap(d, at, v+1, other); err != nil || old != v {
 			return fmt.Errorf("compare and swap in vain: %v, %w", old, err)
 		}
-		if err := errors.Join(Post(d, Add, at, other), d.Flush(at.Rank())); err != nil {
+		if err := errors.Join(UpdateNBI(d, Add, at, other), d.Flush(at.Rank())); err != nil {
 			return err
 		}
 		word = v + other
@@ -297,7 +297,7 @@ func atomicsOf[T Word](d *Domain, at Ref, rounds int, draw func() T, integers fu
 	return nil
 }
 
-func bitwise[T int32 | uint32 | int64 | uint64](op Op, a, b T) T {
+func bitwise[T int32 | uint32 | int64 | uint64](op AtomicOp, a, b T) T {
 	switch op {
 	case And:
 		return a & b
@@ -325,7 +325,7 @@ func TestAtomics(t *testing.T) {
 					atomicsOf(d, at.Add(8), rounds, draw.Uint64, bitwise[uint64]),
 					atomicsOf(d, at.Add(12), rounds, func() float32 { return float32(draw.IntN(1000) - 500) }, nil),
 					atomicsOf(d, at.Add(16), rounds, func() float64 { return float64(draw.IntN(1000) - 500) }, nil),
-					atomicsOf(d, at.Add(20), rounds, func() named { return named(draw.Uint32()) }, func(op Op, a, b named) named { return named(bitwise(op, int32(a), int32(b))) }),
+					atomicsOf(d, at.Add(20), rounds, func() named { return named(draw.Uint32()) }, func(op AtomicOp, a, b named) named { return named(bitwise(op, int32(a), int32(b))) }),
 				} {
 					if err != nil {
 						return fmt.Errorf("to rank %d, type %d: %w", rank, i, err)

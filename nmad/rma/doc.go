@@ -42,9 +42,9 @@
 // # Completion
 //
 // Put and PutSignal return when the put is remotely complete, Get and Fetch when the caller has the value. PutNB and
-// GetNB (non-blocking) complete their Event. PutNBI, GetNBI (implicit), Post and Combine are complete after the next
-// Flush of that rank. Until they are complete such operations may take effect in any order; a Fence or Flush orders
-// them: docs/rma.md.
+// GetNB (non-blocking) complete their Event. PutNBI, GetNBI, UpdateNBI, CombineNBI and CompareAndSwapNBI (implicit) are
+// complete after the next Flush of that rank. Until they are complete such operations may take effect in any order; a
+// Fence or Flush orders them: docs/rma.md.
 //
 // # By messages
 //
@@ -60,14 +60,14 @@
 // A store by another process wakes no thread, so WaitSignal polls as all waits do. Then the thread sleeps, and says so
 // in the word "sleeping" of its World's page, which the host's processes map:
 //
-//	waiter                                            signaller
+//	waiter                                            signaler
 //	1  sleeping++                                     1  data, then the word: a full fence
 //	2  enters the list of sleepers                    2  looks at sleeping; not 0:
 //	3  looks at the word once more; else sleeps       3  sends askWake, whose callback wakes all in the list
 //	4  woken: leaves the list, sleeping--, polls
 //
-// Either the waiter's look sees the word, or the signaller's look sees sleeping. An askWake under way may have been
-// handled already, so a signaller that finds one has another sent after it (waker). testdata/spin/signal.pml is the
+// Either the waiter's look sees the word, or the signaler's look sees sleeping. An askWake under way may have been
+// handled already, so a signaler that finds one has another sent after it (waker). testdata/spin/signal.pml is the
 // model. A signal by a message the target's own callback changes, which wakes the waiters. No other store wakes them.
 //
 // # Closing what the kernel copies
@@ -87,7 +87,7 @@
 //   - Where memory is mapped, operations need nothing of the target, and its death changes no bytes. Operations to a
 //     process that was lost fail with a *nmad.PeerError, also where its memory is mapped; Local still returns the bytes.
 //   - Atomics of all processes on a word come one after the other, whichever way they go.
-//   - Callbacks (nmad.Op.Done) and hooks may use mapped memory. They must not call what waits: operations by messages,
+//   - Callbacks (nmad.Operation.Done) and hooks may use mapped memory. They must not call what waits: operations by messages,
 //     first uses of memory that is not from Alloc, Close.
 //   - Nothing exported panics on bad input. Waits block the calling thread only. None is a cancellation point.
 package rma

@@ -83,10 +83,10 @@ func (e *Event) busy() bool { return e != nil && e.completion.Status() != 0 }
 func (e *Event) IsDone() bool { return !e.busy() || e.completion.Test(eventDone) }
 
 // Test reports whether the operation is done, and, if so, how it ended. If not, it polls the engine once. It never
-// blocks. If no operation has used the event it returns false and nmad.ErrIdle, as nmad.Request does.
+// blocks. If no operation has used the event it returns false and nmad.ErrNotStarted, as nmad.Request does.
 func (e *Event) Test() (bool, error) {
 	if !e.busy() {
-		return false, nmad.ErrIdle
+		return false, nmad.ErrNotStarted
 	}
 	if !e.completion.Test(eventDone) {
 		e.engine.Load().Poll()
@@ -98,15 +98,15 @@ func (e *Event) Test() (bool, error) {
 }
 
 // Wait blocks the calling thread or goroutine until the operation is done, and says how it ended: it polls for some
-// microseconds, and then leaves the work to the engine. Waiting again gives the same answer. nmad.ErrIdle: no operation
-// has used the event.
+// microseconds, and then leaves the work to the engine. Waiting again gives the same answer. nmad.ErrNotStarted: no
+// operation has used the event.
 func (e *Event) Wait() error { return e.WaitContext(context.Background()) }
 
 // WaitContext is Wait until ctx, which may be nil, is done; then it returns the cause, and the operation goes on: it
 // can be waited for again.
 func (e *Event) WaitContext(ctx context.Context) error {
 	if !e.busy() {
-		return nmad.ErrIdle
+		return nmad.ErrNotStarted
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -120,16 +120,16 @@ func (e *Event) WaitContext(ctx context.Context) error {
 }
 
 // Case returns the case of a marcel.Select that can be taken once the operation is done. Then Wait says how it ended,
-// at once. An event that no operation has used counts as done, and Wait says nmad.ErrIdle.
+// at once. An event that no operation has used counts as done, and Wait says nmad.ErrNotStarted.
 func (e *Event) Case() marcel.Case {
 	if !e.busy() {
-		return over.Case(nil, eventDone)
+		return alwaysDone.Case(nil, eventDone)
 	}
 	return e.completion.Case(e.engine.Load(), eventDone)
 }
 
-// over is a completion that is always done.
-var over = func() *pioman.Completion {
+// alwaysDone is a completion that is always done.
+var alwaysDone = func() *pioman.Completion {
 	c := &pioman.Completion{}
 	c.Signal(eventDone)
 	return c

@@ -13,16 +13,16 @@ func TestIdleEvent(t *testing.T) {
 	for name, e := range map[string]*Event{"nil": nil, "zero": {}} {
 		r := &nmad.Request{}
 		done, err := e.Test()
-		if like, _ := r.Test(); done != like || !errors.Is(err, nmad.ErrIdle) {
+		if like, _ := r.Test(); done != like || !errors.Is(err, nmad.ErrNotStarted) {
 			t.Errorf("%s: Test returns %t, %v", name, done, err)
 		}
 		if e.IsDone() != r.IsDone() {
 			t.Errorf("%s: IsDone returns %t", name, e.IsDone())
 		}
-		if err := e.Wait(); !errors.Is(err, nmad.ErrIdle) {
+		if err := e.Wait(); !errors.Is(err, nmad.ErrNotStarted) {
 			t.Errorf("%s: Wait returns %v", name, err)
 		}
-		if err := e.WaitContext(context.Background()); !errors.Is(err, nmad.ErrIdle) {
+		if err := e.WaitContext(context.Background()); !errors.Is(err, nmad.ErrNotStarted) {
 			t.Errorf("%s: WaitContext returns %v", name, err)
 		}
 		if !e.Case().Try() || !r.Case().Try() {

@@ -36,7 +36,7 @@ const (
 type wireRequest struct {
 	ask               uint8
 	kind              wordKind
-	op                Op // of an atomic; of a put with a signal 0 and 1: SignalSet and SignalAdd
+	op                AtomicOp // of an atomic; of a put with a signal 0 and 1: SignalSet and SignalAdd
 	signals           bool
 	number            uint64
 	at                Ref    // its rank is the target's
@@ -74,7 +74,7 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 	}
 	le := binary.LittleEndian
 	*q = wireRequest{
-		ask: b[0], kind: wordKind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
+		ask: b[0], kind: wordKind(b[1]), op: AtomicOp(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
 		at:    Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
 		bytes: le.Uint64(b[32:]), operand: le.Uint64(b[40:]), compared: le.Uint64(b[48:]),
 		signalAt: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
@@ -86,7 +86,7 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 		return nil, false
 	case q.ask == askPut && q.bytes != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
 		return nil, false
-	case q.signals && (!puts || q.op > Op(SignalAdd)), !q.signals && puts && q.op != 0:
+	case q.signals && (!puts || q.op > AtomicOp(SignalAdd)), !q.signals && puts && q.op != 0:
 		return nil, false
 	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.bytes != q.kind.bytes()):
 		return nil, false
@@ -99,7 +99,7 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 // Ways to memory of another process, in an answer to askLearn.
 const (
 	wayMessages uint8 = iota
-	wayMapped         // the answer has the card by which to map it
+	wayMapped         // the answer has the handle by which to map it
 	wayKernel         // the answer has its address, for copies of the kernel
 	wayRemote         // the answer has the key of the network; also in answers to askPut, askLong and askGet
 	ways
@@ -108,7 +108,7 @@ const (
 // wireReply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
 //	0 status, 1 way; 8 previous value of the word; 16 size of the memory; 24 its address
-//	32 a card, or the address of the page, or the key of the network
+//	32 a handle, or the address of the page, or the key of the network
 //	64 the bytes of a get, or previous values of words
 type wireReply struct {
 	status uint8
@@ -117,7 +117,7 @@ type wireReply struct {
 	size   uint64 // bytes
 	at     uint64
 	page   uint64
-	card   mapped.Card
+	handle mapped.Handle
 	remote driver.RemoteKey
 }
 
@@ -132,7 +132,7 @@ func (rp *wireReply) encode(b *[replyBytes]byte) {
 	le.PutUint64(b[24:], rp.at)
 	switch rp.way {
 	case wayMapped:
-		rp.card.Put(b[32:])
+		rp.handle.Put(b[32:])
 	case wayRemote:
 		le.PutUint64(b[24:], rp.remote.Address)
 		le.PutUint64(b[32:], rp.remote.Key)
@@ -147,7 +147,7 @@ func (rp *wireReply) decode(b *[replyBytes]byte) (ok bool) {
 	*rp = wireReply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
 	switch rp.way {
 	case wayMapped:
-		rp.card = mapped.CardOf(b[32:])
+		rp.handle = mapped.HandleOf(b[32:])
 	case wayRemote:
 		rp.remote = driver.RemoteKey{Address: rp.at, Key: le.Uint64(b[32:])}
 	default:

@@ -27,13 +27,13 @@ func TestHostile(t *testing.T) {
 	hostile, good := worlds[1], worlds[2].Default()
 	draw := rand.New(rand.NewPCG(5, 5))
 	send := func(context int, tag uint64, b []byte) *nmad.Request {
-		return hostile.s.Gate(0).Start(&nmad.Op{Match: hostile.tagged(context, tag), Buf: b})
+		return hostile.s.Gate(0).Start(&nmad.Operation{Match: hostile.tagged(context, tag), Buf: b})
 	}
 	refs := []Ref{s[0].At(0, 0), r.Ref(0), {}}
 	var sent []*nmad.Request
 	for i := range effort.Of(5000) {
 		q := wireRequest{
-			ask: uint8(draw.IntN(int(asks) + 1)), kind: wordKind(draw.IntN(int(kinds) + 1)), op: Op(draw.IntN(int(ops) + 1)), signals: draw.IntN(3) == 0,
+			ask: uint8(draw.IntN(int(asks) + 1)), kind: wordKind(draw.IntN(int(kinds) + 1)), op: AtomicOp(draw.IntN(int(numOps) + 1)), signals: draw.IntN(3) == 0,
 			number: 1<<40 + uint64(i), at: refs[draw.IntN(3)], bytes: []uint64{0, 4, 8, 1000, 5000, 1 << 63}[draw.IntN(6)], operand: draw.Uint64(), compared: draw.Uint64(), signalAt: refs[draw.IntN(3)],
 		}
 		if q.ask == askLearn && draw.IntN(2) == 0 {
@@ -70,8 +70,8 @@ func TestHostile(t *testing.T) {
 	if err := good.Put(r.Ref(0), []byte{7}); !errors.Is(err, ErrKey) {
 		t.Error(err)
 	}
-	// An answer that is in use belongs to the thread that gives it. Those that none uses any more are looked at once no request
-	// is under way.
+	// An answer that is in use belongs to the thread that gives it. Those that none uses any more are looked at once no
+	// request is under way.
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && slices.ContainsFunc(sent, isUnderWay); {
 		time.Sleep(time.Millisecond)
 	}

@@ -51,7 +51,7 @@ func passing(w *World, s *Segment, rounds int) error {
 		data, flag := s.At(1, 8*i), s.At(1, 8*(uint64(rounds)+i))
 		if w.rank == 0 {
 			b := binary.LittleEndian.AppendUint64(nil, i+1)
-			if err := errors.Join(d.PutNBI(data, b), d.Fence(), Post(d, Swap, flag, i+1)); err != nil {
+			if err := errors.Join(d.PutNBI(data, b), d.Fence(), UpdateNBI(d, Swap, flag, i+1)); err != nil {
 				return err
 			}
 			continue
@@ -172,7 +172,7 @@ func fences(w *World, rounds int) error {
 
 // change is what a client did to a word.
 type change struct {
-	Op   Op
+	Op   AtomicOp
 	V, X uint64
 }
 
@@ -214,7 +214,7 @@ func clients(d *Domain, at Ref, base, threads, rounds int) (all []porcupine.Oper
 		over.Go(func() {
 			draw := rand.New(rand.NewPCG(uint64(base), uint64(i)))
 			for range rounds {
-				c := change{[]Op{Add, Xor, Swap, opCompareAndSwap, opLoad, opStore}[draw.IntN(6)], draw.Uint64N(4), draw.Uint64N(4)}
+				c := change{[]AtomicOp{Add, Xor, Swap, opCompareAndSwap, opLoad, opStore}[draw.IntN(6)], draw.Uint64N(4), draw.Uint64N(4)}
 				began := now()
 				old, err := d.atomic(kindUint64, c.Op, at, c.V, c.X, true)
 				ended := now()
@@ -282,7 +282,7 @@ func linear(w *World, rounds int) error {
 			}
 			for x := b; len(x) > 0; x = x[bytes:] {
 				v := func(i int) uint64 { return binary.LittleEndian.Uint64(x[8*i:]) }
-				ops = append(ops, porcupine.Operation{ClientId: int(v(0)), Input: change{Op(v(1) >> 32), v(1) >> 16 & 0xffff, v(1) & 0xffff}, Call: int64(v(2)), Output: v(3), Return: int64(v(4))})
+				ops = append(ops, porcupine.Operation{ClientId: int(v(0)), Input: change{AtomicOp(v(1) >> 32), v(1) >> 16 & 0xffff, v(1) & 0xffff}, Call: int64(v(2)), Output: v(3), Return: int64(v(4))})
 			}
 		}
 		if porcupine.CheckOperationsTimeout(atomicWord, ops, 10*time.Second) == porcupine.Illegal {

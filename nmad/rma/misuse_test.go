@@ -96,20 +96,20 @@ func TestWrongUse(t *testing.T) {
 			"beyond, get":            {d.Get(make([]byte, 101), at), ErrRange},
 			"beyond, atomic":         {fetch(at.Add(96)), ErrRange},
 			"not aligned":            {fetch(at.Add(4)), ErrAlign},
-			"not aligned, 4":         {Post(d, Add, at.Add(2), int32(1)), nil},
-			"no such operation":      {Post(d, opLoad, at, int64(1)), ErrOp},
-			"and of floats":          {Post(d, And, at, 1.0), ErrOp},
+			"not aligned, 4":         {UpdateNBI(d, Add, at.Add(2), int32(1)), nil},
+			"no such operation":      {UpdateNBI(d, opLoad, at, int64(1)), ErrOp},
+			"and of floats":          {UpdateNBI(d, And, at, 1.0), ErrOp},
 			"no such rank":           {put(s[0].At(len(worlds), 0), 1), nmad.ErrRank},
 			"no such rank, flush":    {d.Flush(-1), nmad.ErrRank},
 			"no domain":              {none.Put(at, nil), nmad.ErrConfig},
 			"no domain, flush":       {none.FlushAll(), nmad.ErrConfig},
 			"no domain, event":       {none.PutNB(at, nil, &Event{}, nil), nmad.ErrConfig},
-			"no domain, atomic":      {Post(none, Add, at, int64(1)), nmad.ErrConfig},
+			"no domain, atomic":      {UpdateNBI(none, Add, at, int64(1)), nmad.ErrConfig},
 			"an event in use":        {d.PutNB(at, nil, &busy, nil), nmad.ErrActive},
 			"one event for two":      {d.PutNB(at, nil, new(Event), &busy), nmad.ErrActive},
-			"an event without":       {new(Event).Wait(), nmad.ErrIdle},
+			"an event without":       {new(Event).Wait(), nmad.ErrNotStarted},
 			"another thread":         {other(func(p *Domain) error { return p.Put(at, nil) }), nmad.ErrOwner},
-			"another thread, atomic": {other(func(p *Domain) error { return Post(p, Add, at, int64(1)) }), nmad.ErrOwner},
+			"another thread, atomic": {other(func(p *Domain) error { return UpdateNBI(p, Add, at, int64(1)) }), nmad.ErrOwner},
 			"another thread, flush":  {other(func(p *Domain) error { return p.Flush(0) }), nmad.ErrOwner},
 			"the owner":              {p.Put(at, []byte{0}), nil},
 			"signal: beyond":         {d.PutSignal(at, nil, at.Add(96), SignalAdd, 1), ErrRange},
@@ -132,7 +132,7 @@ func TestWrongUse(t *testing.T) {
 			if name == "a second world" && len(worlds) == 1 {
 				continue // alone it opens no contexts
 			}
-			if !errors.Is(x.err, x.want) || x.want != nil && !strings.HasPrefix(x.err.Error(), "rma: ") && !errors.Is(x.err, nmad.ErrIdle) {
+			if !errors.Is(x.err, x.want) || x.want != nil && !strings.HasPrefix(x.err.Error(), "rma: ") && !errors.Is(x.err, nmad.ErrNotStarted) {
 				t.Errorf("%s: %v, want %v", name, x.err, x.want)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // messageOperation is an operation by messages: the send of a request, that of the data of a long put, and the receive
 // of the answer. It has ended once all of these have, since the network may touch the caller's memory until then.
 //
-//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: partEnded ---> pool
-//	                                                '--- waited: ended is signalled, the waiter gives it back ---> pool
+//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: partDone ---> pool
+//	                                                '--- waited: ended is signaled, the waiter gives it back ---> pool
 //
 // Its starter sets the fields; the callbacks of the parts then count down unfinished, and the last one ends it.
 type messageOperation struct {
@@ -28,11 +28,11 @@ type messageOperation struct {
 	unfinishedSends atomic.Int32          // of the sends and the starter, those that have not ended
 	unfinished      atomic.Int32          // of all parts, those that have not ended
 	failed          atomic.Pointer[error] // the first error of a part; nil: none
-	ended           pioman.Completion     // bit 0: it has ended; signalled if waited
+	done            pioman.Completion     // bit 0: it has ended; signaled if waited
 	reply           wireReply
 
 	sending, data, receiving  nmad.Request
-	sendOp, dataOp, receiveOp nmad.Op
+	sendOp, dataOp, receiveOp nmad.Operation
 	head                      [headBytes]byte  // of the request
 	replyHead                 [replyBytes]byte // the head of the answer
 	sendParts                 [3][]byte
@@ -83,9 +83,9 @@ func (dm *domainMessages) take(d *Domain) *messageOperation {
 	dm.mu.Unlock()
 	if o == nil {
 		o = &messageOperation{d: d}
-		o.sendOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
-		o.dataOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
-		o.receiveOp = nmad.Op{Kind: nmad.OpRecv, Done: o.answered}
+		o.sendOp = nmad.Operation{Kind: nmad.KindSend, Done: o.sentOne}
+		o.dataOp = nmad.Operation{Kind: nmad.KindSend, Done: o.sentOne}
+		o.receiveOp = nmad.Operation{Kind: nmad.KindRecv, Done: o.answered}
 		o.remoteOp.Done = o.moved
 	}
 	return o
@@ -143,7 +143,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	dm := o.d.messages()
 	dm.ranks[rank].underway.Add(1)
 	dm.underway.Add(1)
-	o.ended.Reset()
+	o.done.Reset()
 	if o.startRemote(src, buf) {
 		return
 	}
@@ -171,7 +171,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	}
 	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
 		o.fail(err)
-		o.partEnded()
+		o.partDone()
 	}
 	o.post(gate, &o.sending, &o.sendOp)
 	if long {
@@ -181,7 +181,7 @@ func (o *messageOperation) start(src, buf []byte) {
 }
 
 // post posts a send. If that fails the send ends at once.
-func (o *messageOperation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
+func (o *messageOperation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Operation) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
 		o.sent()
@@ -212,7 +212,7 @@ func (o *messageOperation) sent() {
 		}
 		local.end(err)
 	}
-	o.partEnded()
+	o.partDone()
 }
 
 // answered is called when the answer has come, or will not.
@@ -225,12 +225,12 @@ func (o *messageOperation) answered(r *nmad.Request) {
 		o.d.w.learnKey(o.request.at, &o.reply, o.revoked)
 	}
 	o.fail(err)
-	o.partEnded()
+	o.partDone()
 }
 
-// partEnded counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no
+// partDone counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no
 // event and no waiter tells, makes remote done, and lets the next operation begin.
-func (o *messageOperation) partEnded() {
+func (o *messageOperation) partDone() {
 	if o.unfinished.Add(-1) > 0 {
 		return
 	}
@@ -247,7 +247,7 @@ func (o *messageOperation) partEnded() {
 	}
 	remote, waited := o.remote, o.waited
 	if waited {
-		o.ended.Signal(1) // the waiter gives o back
+		o.done.Signal(1) // the waiter gives o back
 	} else {
 		dm.giveBack(o)
 	}
@@ -280,7 +280,7 @@ func (o *messageOperation) result() error {
 func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 	o.waited = true
 	o.start(src, buf)
-	err := o.ended.Wait(o.d.w.engine, 1)
+	err := o.done.Wait(o.d.w.engine, 1)
 	if err != nil { // the engine was closed, or this is a handler: parts of o are still under way
 		return wireReply{}, o.attempt.fails(err)
 	}

@@ -9,7 +9,7 @@ import (
 // posting lets a thread cancel a receive that its callback (Done) posts again, so that Request.Cancel and Post are
 // never called at the same time. Its state is four times the number of the receive, plus one of
 //
-//	idle --- Post has returned ---> posted --- cancel ---> cancelling --- Cancel has returned ---> posted
+//	idle --- Post has returned ---> posted --- cancel ---> canceling --- Cancel has returned ---> posted
 //	  | it ends                       | it ends                | it ends
 //	  '--> ended: Done goes on <------'                        '--> ended: the canceller goes on in place of Done
 //

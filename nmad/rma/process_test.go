@@ -457,7 +457,7 @@ func victim(w *World, _ int) error {
 		case 0:
 			lost = d.Put(at, buf)
 		case 1:
-			lost = errors.Join(d.PutNBI(at, buf), d.GetNBI(buf, at), Post(d, Add, at, int64(1)), d.Flush(1))
+			lost = errors.Join(d.PutNBI(at, buf), d.GetNBI(buf, at), UpdateNBI(d, Add, at, int64(1)), d.Flush(1))
 		case 2:
 			_, lost = Fetch(d, Add, at, int64(1))
 		default:

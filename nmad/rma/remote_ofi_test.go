@@ -51,7 +51,7 @@ func TestRemoteWays(t *testing.T) {
 			{"PutNBI, GetNBI", 2, func() error { return errors.Join(d.PutNBI(at, long), d.Fence(), d.GetNBI(long, at), d.Flush(2)) }},
 			{"PutSignal", 1, func() error { return d.PutSignal(at, long, at.Add(200_000), SignalAdd, 1) }},
 			{"atomics", 0, func() error {
-				return errors.Join(Post(d, Add, at, int64(1)), Combine(d, Add, at, make([]int64, 1000), nil), d.Flush(2), second(Fetch(d, Add, at, int64(1))))
+				return errors.Join(UpdateNBI(d, Add, at, int64(1)), CombineNBI(d, Add, at, make([]int64, 1000), nil), d.Flush(2), second(Fetch(d, Add, at, int64(1))))
 			}},
 		} {
 			before := v.moves.Load()

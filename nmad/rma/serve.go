@@ -7,16 +7,16 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slots is how many receives of requests are posted, for all other processes together. More requests wait in nmad, as
-// unexpected messages do.
-const slots = 16
+// numRequestReceives is how many receives of requests are posted, for all other processes together. More requests wait
+// in nmad, as unexpected messages do.
+const numRequestReceives = 16
 
-// requestSlot is one receive of a request from any process. It is posted again after each request, until the World is
-// closed.
-type requestSlot struct {
+// requestReceive is one receive of a request from any process. It is posted again after each request, until the World
+// is closed.
+type requestReceive struct {
 	w         *World
 	request   nmad.Request
-	op        nmad.Op
+	op        nmad.Operation
 	idle      atomic.Bool // it is not posted any more; its callback sets it, end reads it
 	lookAgain atomic.Bool // end is to look again; the callback sets it, end clears it
 	posting   posting
@@ -37,12 +37,12 @@ func (w *World) tagged(number int, tag uint64) nmad.Match {
 
 // serve posts the receives of requests. From then on the engine answers them.
 func (w *World) serve() error {
-	w.slots = make([]requestSlot, slots)
+	w.requestReceives = make([]requestReceive, numRequestReceives)
 	var err error
-	for i := range w.slots {
-		s := &w.slots[i]
+	for i := range w.requestReceives {
+		s := &w.requestReceives[i]
 		s.w = w
-		s.op = nmad.Op{Kind: nmad.OpRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
+		s.op = nmad.Operation{Kind: nmad.KindRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
 		if err == nil {
 			err = s.post()
 		}
@@ -54,7 +54,7 @@ func (w *World) serve() error {
 }
 
 // post posts the receive.
-func (sl *requestSlot) post() error {
+func (sl *requestReceive) post() error {
 	number := sl.posting.begin()
 	err := sl.w.s.Post(nmad.AnySource, &sl.request, &sl.op)
 	sl.posting.posted(number)
@@ -63,20 +63,20 @@ func (sl *requestSlot) post() error {
 
 // came is called when the receive has ended. nmad calls it for one request of a process at a time; requests of several
 // processes are handled at once. It must not wait.
-func (sl *requestSlot) came(*nmad.Request) {
+func (sl *requestReceive) came(*nmad.Request) {
 	if sl.posting.ended() {
 		sl.goOn()
 	}
 }
 
 // goOn handles a request, and posts the receive for the next one.
-func (sl *requestSlot) goOn() {
+func (sl *requestReceive) goOn() {
 	r := &sl.request
 	_, err := r.Test()
 	if err == nil {
 		sl.w.handle(r.Source(), sl.buf[:r.Len()])
 	}
-	// A message that is too long is no request. On other errors the receive was cancelled, or no other process is left.
+	// A message that is too long is no request. On other errors the receive was canceled, or no other process is left.
 	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil {
 		sl.idle.Store(true)
 	}
@@ -88,8 +88,8 @@ func (sl *requestSlot) goOn() {
 
 // end cancels the receives of requests, and waits until all have ended. closed is set before.
 func (w *World) end() error {
-	for i := range w.slots {
-		s := &w.slots[i]
+	for i := range w.requestReceives {
+		s := &w.requestReceives[i]
 		met := func() bool { return s.idle.Load() || s.lookAgain.Swap(false) }
 		for !s.idle.Load() {
 			if s.posting.cancel(&s.request, func() bool { return true }) {
@@ -112,7 +112,7 @@ func (w *World) handle(rank int, b []byte) {
 		return
 	}
 	if q.ask == askWake {
-		w.signalled.ring()
+		w.signaled.ring()
 		return
 	}
 	if q.ask == askBreak {

@@ -114,7 +114,7 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	if err != nil {
 		return err
 	}
-	o.request.signals, o.request.op, o.request.operand, o.request.signalAt = true, Op(op), v, sig
+	o.request.signals, o.request.op, o.request.operand, o.request.signalAt = true, AtomicOp(op), v, sig
 	_, err = o.wait(src, nil)
 	return err
 }
@@ -207,8 +207,8 @@ func (sw *signalWait) wait(ctx context.Context) error {
 	w := sw.w
 	sleeping := w.peers[w.rank].page.sleeping()
 	for !w.pollUntil(sw.met, w.hasFar) {
-		sleeping.Add(1) // before the look at the word: a signaller changes the word before it looks at sleeping
-		err := w.signalled.wait(ctx, w.engine, sw.met)
+		sleeping.Add(1) // before the look at the word: a signaler changes the word before it looks at sleeping
+		err := w.signaled.wait(ctx, w.engine, sw.met)
 		sleeping.Add(^uint64(0))
 		if err != nil {
 			return err

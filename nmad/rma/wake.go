@@ -16,7 +16,7 @@ import (
 type waker struct {
 	state   atomic.Uint32
 	request nmad.Request
-	op      nmad.Op
+	op      nmad.Operation
 	head    [headBytes]byte
 }
 
@@ -30,7 +30,7 @@ const (
 // block.
 func (w *World) wake(rank int) {
 	if rank == w.rank {
-		w.signalled.ring()
+		w.signaled.ring()
 		return
 	}
 	k := &w.peers[rank].waker
@@ -55,7 +55,7 @@ func (w *World) wake(rank int) {
 func (w *World) sendWake(rank int, k *waker) {
 	if k.op.Done == nil {
 		(&wireRequest{ask: askWake}).encode(&k.head)
-		k.op = nmad.Op{Kind: nmad.OpSend, Match: w.context(contextRequests), Buf: k.head[:], Done: func(r *nmad.Request) {
+		k.op = nmad.Operation{Kind: nmad.KindSend, Match: w.context(contextRequests), Buf: k.head[:], Done: func(r *nmad.Request) {
 			if _, err := r.Test(); err == nil && !k.state.CompareAndSwap(wakerSent, wakerIdle) {
 				k.state.Store(wakerSent)
 				w.sendWake(rank, k)

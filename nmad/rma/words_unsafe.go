@@ -12,29 +12,29 @@ type Word interface {
 	~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// Op is what an atomic does to a word.
-type Op uint8
+// AtomicOp is what an atomic does to a word.
+type AtomicOp uint8
 
 // The atomics. Integers wrap around. Min and Max of floats compare by <: a NaN in the word stays, and a NaN as v
 // changes nothing. And, Or and Xor are for integers.
 const (
-	Add  Op = iota // word + v
-	Sub            // word - v
-	Min            // the smaller one
-	Max            // the larger one
-	And            // word & v
-	Or             // word | v
-	Xor            // word ^ v
-	Swap           // v
+	Add  AtomicOp = iota // word + v
+	Sub                  // word - v
+	Min                  // the smaller one
+	Max                  // the larger one
+	And                  // word & v
+	Or                   // word | v
+	Xor                  // word ^ v
+	Swap                 // v
 	opCompareAndSwap
 	opLoad
 	opStore
-	ops
+	numOps
 )
 
 // String returns the name of the operation.
-func (op Op) String() string {
-	if op < ops {
+func (op AtomicOp) String() string {
+	if op < numOps {
 		return [...]string{"add", "sub", "min", "max", "and", "or", "xor", "swap", "compare and swap", "load", "store"}[op]
 	}
 	return "no operation"
@@ -63,8 +63,8 @@ func (k wordKind) bytes() uint64 {
 }
 
 // takes reports whether words of that kind have the operation.
-func (k wordKind) takes(o Op) bool {
-	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
+func (k wordKind) takes(o AtomicOp) bool {
+	return o < numOps && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
 
 // kindOf is the kind of T.
@@ -118,7 +118,7 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 // apply applies an operation that k takes to a word, by the processor's atomic instructions, and returns the previous
 // value. The caller has checked that the word is inside and aligned. other is the value that opCompareAndSwap compares
 // with.
-func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
+func (rg *region) apply(k wordKind, o AtomicOp, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
 		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
@@ -130,7 +130,7 @@ func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) 
 }
 
 // apply64 is apply for words of 8 bytes.
-func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
+func apply64(at *uint64, k wordKind, o AtomicOp, v, other uint64) (old uint64) {
 	if k != kindFloat64 {
 		switch o {
 		case Add:
@@ -170,7 +170,7 @@ func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
 }
 
 // apply32 is apply for words of 4 bytes.
-func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
+func apply32(at *uint32, k wordKind, o AtomicOp, v, other uint32) (old uint32) {
 	if k != kindFloat32 {
 		switch o {
 		case Add:
@@ -311,7 +311,7 @@ func applyAll32(base unsafe.Pointer, x *wordArrays) {
 }
 
 // combine64 is the result of an operation that the processor has no atomic instruction for.
-func combine64(k wordKind, o Op, old, v uint64) uint64 {
+func combine64(k wordKind, o AtomicOp, old, v uint64) uint64 {
 	switch k {
 	case kindFloat64:
 		return math.Float64bits(combine(o, math.Float64frombits(old), math.Float64frombits(v)))
@@ -327,7 +327,7 @@ func combine64(k wordKind, o Op, old, v uint64) uint64 {
 }
 
 // combine32 is combine64 for 4 bytes.
-func combine32(k wordKind, o Op, old, v uint32) uint32 {
+func combine32(k wordKind, o AtomicOp, old, v uint32) uint32 {
 	switch k {
 	case kindFloat32:
 		return math.Float32bits(combine(o, math.Float32frombits(old), math.Float32frombits(v)))
@@ -343,7 +343,7 @@ func combine32(k wordKind, o Op, old, v uint32) uint32 {
 }
 
 // combine is the operation on values of a type.
-func combine[T Word](o Op, old, v T) T {
+func combine[T Word](o AtomicOp, old, v T) T {
 	switch {
 	case o == Add:
 		return old + v

@@ -78,15 +78,15 @@ type World struct {
 	hasFar       bool   // the page of some other member is not mapped here: its operations come by messages
 	near         []int  // other members on this host whose messages go through shared memory
 
-	control     *nmad.Context
-	contexts    []*nmad.Context // by number, from FirstContext on
-	collect     marcel.Mutex    // held during a collective call
-	callNumber  uint64          // the number of the present collective call; under collect
-	stopMonitor func()          // ends the monitor of gates
-	slots       []requestSlot   // receives of requests
-	signalled   bell            // of threads that sleep until a signal comes
-	closers     bell            // of threads that close memory, or the World, until no request uses it
-	starters    bell            // of threads that wait until fewer operations are under way
+	control         *nmad.Context
+	contexts        []*nmad.Context  // by number, from FirstContext on
+	collect         marcel.Mutex     // held during a collective call
+	callNumber      uint64           // the number of the present collective call; under collect
+	stopMonitor     func()           // ends the monitor of gates
+	requestReceives []requestReceive // receives of requests
+	signaled        bell             // of threads that sleep until a signal comes
+	closers         bell             // of threads that close memory, or the World, until no request uses it
+	starters        bell             // of threads that wait until fewer operations are under way
 
 	raceOrder raceOrder // orders answers to requests of others with fences and flushes, for the race detector
 
@@ -190,16 +190,16 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	}
 	mem, err := makeMemory(size)
 	defer mem.Hide()
-	card := mapped.Card{}
+	handle := mapped.Handle{}
 	if err == nil {
 		own := pageIn(mem)
-		card = mem.Card()
+		handle = mem.Handle()
 		own.word(markAt).Store(newKey())
 		w.peers[w.rank].page = own
 	}
 	if len(w.members) > 1 {
 		if err = errors.Join(err, w.join()); w.control != nil { // else there is no way to tell the others
-			err = w.enter(card, err)
+			err = w.enter(handle, err)
 		}
 		if err != nil {
 			w.leave()
@@ -224,7 +224,7 @@ func (w *World) another() (is bool) {
 
 // enter finds out which members share memory with this process, and meets the others. failed is why this process cannot
 // take part, or nil: then the others fail, too.
-func (w *World) enter(own mapped.Card, failed error) error {
+func (w *World) enter(own mapped.Handle, failed error) error {
 	if w.sharesMemory() && !w.options.apart {
 		for _, rank := range w.members {
 			if rank != w.rank && w.s.HostOf(rank) == w.s.HostOf(w.rank) {
@@ -327,29 +327,29 @@ func (w *World) ended(e nmad.Event) {
 			w.lastLoss.Store(&why)
 		}
 	}
-	w.signalled.ring()
+	w.signaled.ring()
 	w.closers.ring()
 	w.starters.ring()
 }
 
 // meet exchanges the cards of the pages with the other processes of the host, maps theirs, and waits until all members
 // have done so. failed is why this process cannot take part, or nil.
-func (w *World) meet(own mapped.Card, failed error) error {
-	cards, err := w.exchange(own)
+func (w *World) meet(own mapped.Handle, failed error) error {
+	handles, err := w.exchange(own)
 	err = errors.Join(failed, err)
 	mapped := []int{}
 	seen := map[uint64]bool{own.File: true}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
-		if card := cards[i]; card.PID != 0 && (card.Size != pageBytes || seen[card.File]) {
-			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, card.Size)
+		if handle := handles[i]; handle.PID != 0 && (handle.Size != pageBytes || seen[handle.File]) {
+			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, handle.Size)
 			continue
 		}
-		seen[cards[i].File] = true
-		if m, no := cards[i].Open("memory", true); no != nil {
+		seen[handles[i].File] = true
+		if m, no := handles[i].Open("memory", true); no != nil {
 			p.mapErr = no
 		} else {
-			p.page, p.pid = pageIn(m), cards[i].PID
+			p.page, p.pid = pageIn(m), handles[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
@@ -440,7 +440,7 @@ func (w *World) Close() error {
 	}
 	w.closed.Store(true)
 	worlds.Delete(w)
-	w.signalled.ring()
+	w.signaled.ring()
 	w.mu.Lock()
 	own := map[uint32]*region{}
 	for rank := range w.peers {

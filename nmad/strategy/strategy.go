@@ -10,7 +10,7 @@ import (
 type Item struct {
 	Tag      uint64
 	Size     int  // bytes
-	Priority int8 // nmad.Op.Priority: a higher one is more urgent
+	Priority int8 // nmad.Operation.Priority: a higher one is more urgent
 	Eager    bool // the message may share a packet: it is short enough, and the sender has credit for it
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Every wait for the kernel is a cancellation point: a thread that is cancelled before it or in it ends, its deferred
+// Every wait for the kernel is a cancellation point: a thread that is canceled before it or in it ends, its deferred
 // calls run, and the connection is as if it had never waited.
 func TestCancelEndsWaits(t *testing.T) {
 	deaf := full(t)

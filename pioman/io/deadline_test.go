@@ -180,7 +180,7 @@ func TestUnnamedListener(t *testing.T) {
 	check(t, second(d.Read(make([]byte, 1))))
 	check(t, errors.Join(c.Close(), d.Close(), l.Close()))
 	if _, err := g.Dial("unix", name); !errors.Is(err, unix.ECONNREFUSED) {
-		t.Errorf("dialled, closed: %v", err)
+		t.Errorf("dialed, closed: %v", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestDial(t *testing.T) {
 				enough := errors.New("enough")
 				both(func() {
 					if _, err := g.DialContext(ctx, "tcp", address); !errors.Is(err, enough) {
-						t.Errorf("cancelled: %v", err)
+						t.Errorf("canceled: %v", err)
 					}
 				}, func() {
 					for range 20 {
@@ -242,7 +242,7 @@ func TestDial(t *testing.T) {
 					stop(enough)
 				})
 				if _, err := g.DialContext(ctx, "tcp", address); !errors.Is(err, context.Canceled) && !errors.Is(err, enough) {
-					t.Errorf("cancelled before: %v", err)
+					t.Errorf("canceled before: %v", err)
 				}
 				l, err := g.Listen("tcp", ":0")
 				if err != nil {

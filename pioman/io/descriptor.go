@@ -19,16 +19,16 @@ import (
 // descriptor is a non-blocking file descriptor with its two directions: Conn and Listener embed it. Any number of
 // threads and goroutines may use it.
 type descriptor struct {
-	r    *Reactor
-	fd   int
-	uses shelf.Uses // operations in progress, and the owner: the last one after Close closes fd
+	reactor *Reactor
+	fd      int
+	uses    shelf.Uses // operations in progress, and the owner: the last one after Close closes fd
 
 	// For net.OpError: the two ends of a connection, or the address of a listener (addr). They do not change once the
 	// descriptor is open.
 	network      string
 	source, addr net.Addr
 
-	epollLock marcel.Mutex // serialises epoll_ctl
+	epollLock marcel.Mutex // serializes epoll_ctl
 	watched   bool         // fd is in the reactor's epoll set; under epollLock
 
 	gone        *marcel.Latch // opens once fd is closed
@@ -45,7 +45,7 @@ const line = 128
 
 // open makes d usable with fd, which is non-blocking. It takes fd over, and closes it if it fails.
 func (d *descriptor) open(r *Reactor, fd int, network string) error {
-	d.r, d.fd, d.network = r, fd, network
+	d.reactor, d.fd, d.network = r, fd, network
 	d.rd.event, d.wr.event = unix.EPOLLIN, unix.EPOLLOUT
 	d.uses.Open()
 	d.gone = marcel.NewLatch(1)
@@ -98,9 +98,9 @@ func (d *descriptor) wait(dir *direction) error {
 	if err := d.watch(dir); err != nil {
 		return err
 	}
-	d.r.waiters.Add(1) // before the wait calls Engine.Need: a poller that comes for the request sees it
-	defer d.r.waiters.Add(-1)
-	err := dir.news.WaitOrCancel(d.r.engine, ready|expired|shut)
+	d.reactor.waiters.Add(1) // before the wait calls Engine.AddPending: a poller that comes for the request sees it
+	defer d.reactor.waiters.Add(-1)
+	err := dir.news.WaitOrCancel(d.reactor.engine, ready|expired|shut)
 	if err != nil && errors.Is(err, pioman.ErrCanceled) {
 		marcel.TestCancel()
 	}
@@ -121,7 +121,7 @@ func (d *descriptor) watch(dir *direction) error {
 		op = unix.EPOLL_CTL_MOD
 		ev.Events |= d.rd.event | d.wr.event
 	}
-	if err := unix.EpollCtl(d.r.epoll, op, d.fd, &ev); err != nil {
+	if err := unix.EpollCtl(d.reactor.epoll, op, d.fd, &ev); err != nil {
 		return fmt.Errorf("wait for descriptor %d: %w", d.fd, os.NewSyscallError("epoll_ctl", err))
 	}
 	d.watched, dir.armed = true, true
@@ -150,9 +150,9 @@ func (d *descriptor) drop() {
 	}
 	if d.watched {
 		// close(2) does not do that if a duplicate keeps the file open: the kernel watches files, not numbers.
-		_ = unix.EpollCtl(d.r.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
+		_ = unix.EpollCtl(d.reactor.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
 	}
-	d.r.forget(d)
+	d.reactor.forget(d)
 	if d.beforeClose != nil {
 		d.beforeClose()
 	}
@@ -188,21 +188,21 @@ func (d *descriptor) control(op string, f func(fd int) error) error {
 func (d *descriptor) SyscallConn() (syscall.RawConn, error) { return raw{d}, nil }
 
 // raw is a descriptor as a syscall.RawConn.
-type raw struct{ d *descriptor }
+type raw struct{ descriptor *descriptor }
 
 // Control implements syscall.RawConn. f must not close the descriptor.
 func (x raw) Control(f func(fd uintptr)) error {
-	return x.d.control("raw-control", func(fd int) error { f(uintptr(fd)); return nil })
+	return x.descriptor.control("raw-control", func(fd int) error { f(uintptr(fd)); return nil })
 }
 
 // Read implements syscall.RawConn: it waits as Conn.Read does each time f returns false.
 func (x raw) Read(f func(fd uintptr) (done bool)) error {
-	return x.d.fail("raw-read", x.d.do(&x.d.rd, "raw-read", until(f)))
+	return x.descriptor.fail("raw-read", x.descriptor.do(&x.descriptor.rd, "raw-read", until(f)))
 }
 
 // Write implements syscall.RawConn.
 func (x raw) Write(f func(fd uintptr) (done bool)) error {
-	return x.d.fail("raw-write", x.d.do(&x.d.wr, "raw-write", until(f)))
+	return x.descriptor.fail("raw-write", x.descriptor.do(&x.descriptor.wr, "raw-write", until(f)))
 }
 
 // until turns f into a function for do.

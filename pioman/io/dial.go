@@ -83,7 +83,7 @@ func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sock
 	}
 	connected := false
 	defer func() {
-		if !connected { // also if the thread is cancelled
+		if !connected { // also if the thread is canceled
 			_ = c.Close()
 		}
 	}()

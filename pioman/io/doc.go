@@ -55,7 +55,7 @@
 //   - A wait blocks its thread alone: no VP, and no OS thread each.
 //   - With operations that only wait, no CPU is used, whatever their number.
 //   - A wait for the kernel is a cancellation point (marcel.Thread.Cancel); a wait behind another Read or Write of the
-//     same descriptor is none. A cancelled Write may have written a part; a cancelled Read loses no bytes.
+//     same descriptor is none. A canceled Write may have written a part; a canceled Read loses no bytes.
 //   - Deadlines and Close end operations in progress; Close returns with the descriptor closed.
 //   - Reads of one descriptor take turns, and so do writes: each is whole.
 //   - A waiter holds no lock but that of its direction of the descriptor.

@@ -81,7 +81,7 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 	if l.network == "tcp" {
 		configure(fd)
 	}
-	c, err := newConn(l.r, fd, l.network)
+	c, err := newConn(l.reactor, fd, l.network)
 	if err != nil {
 		return nil, l.fail("accept", err)
 	}

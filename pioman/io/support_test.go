@@ -157,12 +157,12 @@ var kinds = []struct {
 
 func tcpPair(t testing.TB, r *Reactor) (a, b net.Conn) {
 	t.Helper()
-	return dialled(t, r, "tcp", ":0")
+	return dialed(t, r, "tcp", ":0")
 }
 
 func unixPair(t testing.TB, r *Reactor) (a, b net.Conn) {
 	t.Helper()
-	return dialled(t, r, "unix", socketPath(t))
+	return dialed(t, r, "unix", socketPath(t))
 }
 
 // socketPath is short enough for a unix socket, which t.TempDir's need not be.
@@ -174,7 +174,7 @@ func socketPath(t testing.TB) string {
 	return filepath.Join(dir, "s")
 }
 
-func dialled(t testing.TB, r *Reactor, network, address string) (a, b net.Conn) {
+func dialed(t testing.TB, r *Reactor, network, address string) (a, b net.Conn) {
 	t.Helper()
 	l, err := r.Listen(network, address)
 	check(t, err)

@@ -50,7 +50,7 @@ var (
 // observer is the state of this package for one scheduler. A scheduler has none before StartTrace or
 // CountThreads.
 type observer struct {
-	s        *sched.Scheduler
+	sched    *sched.Scheduler
 	mu       sched.Spin               // guards changes of tracer and counting
 	tracer   atomic.Pointer[recorder] // nil: no trace is recorded
 	counting atomic.Bool              // the work of threads is counted
@@ -69,7 +69,7 @@ type recorder struct {
 
 // observerOf returns the observer of s, which gets one if it has none.
 func observerOf(s *sched.Scheduler) *observer {
-	return s.Observer(func() sched.Observer { return &observer{s: s, runs: make([]running, s.NumVP())} }).(*observer)
+	return s.Observer(func() sched.Observer { return &observer{sched: s, runs: make([]running, s.NumVP())} }).(*observer)
 }
 
 // Note implements sched.Observer.
@@ -99,7 +99,7 @@ func (o *observer) change(do func()) {
 	c := sched.Visit()
 	o.mu.Lock()
 	do()
-	o.s.Observe(o.tracer.Load() != nil || o.counting.Load())
+	o.sched.Observe(o.tracer.Load() != nil || o.counting.Load())
 	o.mu.Unlock()
 	c.Leave()
 }

@@ -19,7 +19,7 @@ import (
 // tally is the work of the thread that runs on a co. The holder of the VP on which the thread begins or stops running
 // writes it, and any thread may read it:
 //
-//	gen 0, or another thread's ── the thread is put on a VP: enter ────► runs: startedAt is set
+//	threadID 0, or another thread's ─ the thread is put on a VP: enter ► runs: startedAt is set
 //	runs ── its VP runs another thread, or none: the thread blocks,
 //	        yields, ends or is seized: leave ──────────────────────────► waits: stoppedAt is set
 //	waits ─ enter ─────────────────────────────────────────────────────► runs
@@ -28,7 +28,7 @@ import (
 // before the seizer has called leave: a time is then wrong by these few instructions, and both VPs write. Hence the
 // fields are atomic.
 type tally struct {
-	gen         atomic.Uint64 // the number of the thread
+	threadID    atomic.Uint64 // the number of the thread
 	epoch       atomic.Uint32 // observer.epoch when the tally began
 	vp          atomic.Int32  // the VP on which the thread runs, or ran last
 	switches    atomic.Uint64
@@ -84,10 +84,10 @@ func (o *observer) account(vp int, e *sched.Event) {
 	}
 }
 
-// enter notes that thread gen begins to run on vp, at the moment now, in cycles.
-func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
-	if n.gen.Load() != gen || n.epoch.Load() != epoch {
-		n.gen.Store(0)
+// enter notes that thread threadID begins to run on vp, at the moment now, in cycles.
+func (n *tally) enter(threadID uint64, epoch uint32, vp int32, now int64) {
+	if n.threadID.Load() != threadID || n.epoch.Load() != epoch {
+		n.threadID.Store(0)
 		n.switches.Store(0)
 		n.moves.Store(0)
 		n.run.Store(0)
@@ -95,7 +95,7 @@ func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
 		n.stoppedAt.Store(0)
 		n.vp.Store(vp)
 		n.epoch.Store(epoch)
-		n.gen.Store(gen)
+		n.threadID.Store(threadID)
 	}
 	if left := n.stoppedAt.Swap(0); left != 0 {
 		n.waited.Add(max(now-left, 0))
@@ -116,9 +116,9 @@ func (n *tally) leave(now int64) {
 }
 
 // Work implements sched.Observer: nothing, if the notes are another thread's or nothing is counted.
-func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) {
+func (o *observer) Work(notes *sched.Notes, threadID uint64) (w sched.ThreadWork) {
 	n, _ := notes.Kept.Load().(*tally)
-	if n == nil || !o.counting.Load() || n.gen.Load() != thread || n.epoch.Load() != o.epoch.Load() {
+	if n == nil || !o.counting.Load() || n.threadID.Load() != threadID || n.epoch.Load() != o.epoch.Load() {
 		return w
 	}
 	now := asm.Cycles()
@@ -132,7 +132,7 @@ func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) 
 		Switches: n.switches.Load(), Moves: n.moves.Load(),
 		Run: time.Duration(asm.Nanos(run)), Off: time.Duration(asm.Nanos(off)),
 	}
-	if n.gen.Load() != thread {
+	if n.threadID.Load() != threadID {
 		return sched.ThreadWork{} // the co has another thread by now
 	}
 	return w

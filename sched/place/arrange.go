@@ -15,7 +15,7 @@ func (b *Bubble) Entities() []Entity {
 		all = append(all, x)
 	}
 	for _, t := range b.threads {
-		all = append(all, t.h)
+		all = append(all, t.thread)
 	}
 	b.leave(c)
 	return all
@@ -34,7 +34,7 @@ func (b *Bubble) Wake() error {
 		return err
 	}
 	c := b.visit()
-	held, on := b.parent != nil && !b.parent.awake, b.s.RootQueue()
+	held, on := b.parent != nil && !b.parent.awake, b.sched.RootQueue()
 	if b.parent != nil {
 		on = b.parent.at
 	}
@@ -59,7 +59,7 @@ func (b *Bubble) nodeOf(it *topo.Item) (*sched.Queue, error) {
 	if err := b.usable(); err != nil {
 		return nil, err
 	}
-	if n := b.s.Queue(it); n != nil {
+	if n := b.sched.Queue(it); n != nil {
 		return n, nil
 	}
 	return nil, sched.ErrNoItem
@@ -126,7 +126,7 @@ type Placement struct {
 func (b *Bubble) Arrange(plan []Placement) {
 	b.arrange(func(m *moves) {
 		for _, p := range plan {
-			n := b.s.Queue(p.On)
+			n := b.sched.Queue(p.On)
 			switch e := p.Entity.(type) {
 			case *Bubble:
 				if e.in(b) && (n != nil || p.On == nil) {
@@ -146,7 +146,7 @@ func (b *Bubble) arrange(do func(m *moves)) {
 	var m moves
 	c := b.visit()
 	do(&m)
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
@@ -155,7 +155,7 @@ func (b *Bubble) arrange(do func(m *moves)) {
 // put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the
 // bubble that is arranged, put only notes that b is to be woken on n. Under the lock of the bubbles.
 func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
-	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.b == b })
+	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.bubble == b })
 	if n != nil && !top && b.policy != nil {
 		m.ownPolicies = append(m.ownPolicies, pendingWake{b, n})
 		return
@@ -167,7 +167,7 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	}
 	b.updatePlanners()
 	for _, t := range b.threads {
-		m.Move(t.h, b.at)
+		m.Move(t.thread, b.at)
 	}
 	for _, x := range b.bubbles {
 		x.put(n, false, m)
@@ -191,13 +191,13 @@ type moves struct {
 
 // pendingWake is a bubble with a policy of its own that is to be woken on a queue.
 type pendingWake struct {
-	b *Bubble
-	n *sched.Queue
+	bubble *Bubble
+	queue  *sched.Queue
 }
 
 // wakeOwn wakes the bubbles that were noted. The caller holds no lock and is in no operation.
 func (mv *moves) wakeOwn() {
 	for _, w := range mv.ownPolicies {
-		_ = w.b.wakeOn(w.n) // cannot fail
+		_ = w.bubble.wakeOn(w.queue) // cannot fail
 	}
 }

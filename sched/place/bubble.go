@@ -36,7 +36,7 @@ import (
 // https://doi.org/10.1007/978-3-540-74466-5_6; Broquedis et al., ForestGOMP, IJPP 2010,
 // https://doi.org/10.1007/s10766-010-0136-3).
 type Bubble struct {
-	s      *sched.Scheduler
+	sched  *sched.Scheduler
 	policy Policy       // nil: the policy of the bubble that contains it arranges it
 	hold   *sched.Queue // where its threads wait while they are not to run
 	busy   atomic.Bool  // a method of its policy is being called
@@ -55,10 +55,10 @@ type Bubble struct {
 
 // bubbleThread is what a bubble keeps of one of its threads: its sched.Member.
 type bubbleThread struct {
-	h     sched.Thread
-	s     *sched.Scheduler
-	in    atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the bubbles
-	index int                    // in the threads of that bubble; under the same lock
+	thread sched.Thread
+	sched  *sched.Scheduler
+	in     atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the bubbles
+	index  int                    // in the threads of that bubble; under the same lock
 }
 
 var (
@@ -75,14 +75,14 @@ var (
 )
 
 // isMade reports whether NewBubble has made b: only then b has a scheduler.
-func (b *Bubble) isMade() bool { return b != nil && b.s != nil }
+func (b *Bubble) isMade() bool { return b != nil && b.sched != nil }
 
 // usable tells why b cannot be placed on the machine.
 func (b *Bubble) usable() error {
 	switch {
 	case !b.isMade():
 		return ErrNoBubble
-	case b.s.Stopping():
+	case b.sched.Stopping():
 		return sched.ErrStopped
 	}
 	return nil
@@ -95,20 +95,20 @@ func (b *Bubble) visit() *sched.Co {
 		panic(ErrNoBubble.Error())
 	}
 	c := sched.Visit()
-	b.s.BubbleLock().Lock()
+	b.sched.BubbleLock().Lock()
 	return c
 }
 
 // leave ends what visit began.
 func (b *Bubble) leave(c *sched.Co) {
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	c.Leave()
 }
 
 // NewBubble makes an empty bubble that has not been woken, for threads of s. Policy nil stands for the policy of the
 // bubble it will be in; a bubble without either is kept together on the item on which it is woken.
 func NewBubble(s *sched.Scheduler, policy Policy) *Bubble {
-	b := &Bubble{s: s, policy: policy, hold: s.NewHold()}
+	b := &Bubble{sched: s, policy: policy, hold: s.NewHold()}
 	b.at = b.hold
 	return b
 }
@@ -132,7 +132,7 @@ func (b *Bubble) Insert(h sched.Thread) error {
 	}
 	c := b.visit()
 	err := b.insert(h)
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	if err == nil {
 		h.Sort(c)
 	}
@@ -148,8 +148,8 @@ func (b *Bubble) Adopt(h sched.Thread) error {
 	if !b.isMade() {
 		return ErrNoBubble
 	}
-	b.s.BubbleLock().Lock()
-	defer b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Lock()
+	defer b.sched.BubbleLock().Unlock()
 	return b.insert(h)
 }
 
@@ -160,10 +160,10 @@ func (b *Bubble) insert(h sched.Thread) error {
 		return ErrBubbleClosed
 	case Of(h) != nil:
 		return ErrInBubble
-	case h.Scheduler() != b.s:
+	case h.Scheduler() != b.sched:
 		return ErrForeign
 	}
-	m := &bubbleThread{h: h, s: b.s, index: len(b.threads)}
+	m := &bubbleThread{thread: h, sched: b.sched, index: len(b.threads)}
 	m.in.Store(b)
 	if !h.Enroll(m, b.at) {
 		return sched.ErrNoThread
@@ -215,7 +215,7 @@ func (b *Bubble) Remove(h sched.Thread) error {
 	}
 	joined := b.removeThread(m)
 	h.Enroll(nil, nil)
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	h.Sort(c)
 	wake(c, joined)
 	c.Leave()
@@ -227,12 +227,12 @@ func (m *bubbleThread) Ended(c *sched.Co) {
 	if m.in.Load() == nil {
 		return
 	}
-	m.s.BubbleLock().Lock()
+	m.sched.BubbleLock().Lock()
 	var joined []*sched.Waiter
 	if b := m.in.Load(); b != nil { // else removed at this moment
 		joined = b.removeThread(m)
 	}
-	m.s.BubbleLock().Unlock()
+	m.sched.BubbleLock().Unlock()
 	wake(c, joined)
 }
 
@@ -249,7 +249,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 	switch {
 	case !b.isMade() || !child.isMade():
 		return ErrNoBubble
-	case child.s != b.s:
+	case child.sched != b.sched:
 		return ErrForeign
 	}
 	var m moves
@@ -272,7 +272,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.setAwake(b.awake)
 	}
 	awake := b.awake
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
@@ -304,7 +304,7 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 		return ErrNotInBubble
 	}
 	joined := b.detach(child)
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	wake(c, joined)
 	c.Leave()
 	return nil
@@ -367,7 +367,7 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 		return false, ErrNoBubble
 	}
 	c := sched.EnterLibrary()
-	b.s.BubbleLock().Lock()
+	b.sched.BubbleLock().Lock()
 	switch {
 	case Of(sched.Self()).in(b):
 		b.leave(c)
@@ -377,8 +377,8 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 		return true, nil
 	}
 	if c.As(sched.InJoin); lim == nil {
-		c.Wait(&b.joiners, b.s.BubbleLock())
-	} else if _, err := c.WaitUntil(&b.joiners, b.s.BubbleLock(), *lim); err != nil {
+		c.Wait(&b.joiners, b.sched.BubbleLock())
+	} else if _, err := c.WaitUntil(&b.joiners, b.sched.BubbleLock(), *lim); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -393,7 +393,7 @@ func (b *Bubble) Close() {
 	if b.parent != nil {
 		joined = b.parent.detach(b)
 	}
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	wake(c, joined)
 	c.Leave()
 }
@@ -415,4 +415,4 @@ func (b *Bubble) Item() *topo.Item {
 }
 
 // Scheduler returns the scheduler that b belongs to.
-func (b *Bubble) Scheduler() *sched.Scheduler { return b.s }
+func (b *Bubble) Scheduler() *sched.Scheduler { return b.sched }

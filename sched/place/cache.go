@@ -38,7 +38,7 @@ func innermost(s *sched.Scheduler, on *topo.Item, vps int) (all []*topo.Item) {
 
 // Wake distributes the bubbles and threads in b.
 func (Cache) Wake(b *Bubble, on *topo.Item) {
-	s := b.s
+	s := b.sched
 	at := caches(s, on)
 	all := splitHeaviest(b.Entities(), len(at))
 	for i := 0; i < len(all); {
@@ -55,7 +55,7 @@ func (Cache) Wake(b *Bubble, on *topo.Item) {
 // dealOut places b on an item, and deals out what is in it to others.
 func dealOut(b *Bubble, on *topo.Item, all []Entity, at []*topo.Item) {
 	plan := []Placement{{b, on}}
-	for i, share := range deal(b.s, all, at) {
+	for i, share := range deal(b.sched, all, at) {
 		for _, e := range share {
 			plan = append(plan, Placement{e, at[i]})
 		}
@@ -70,7 +70,7 @@ func hasBubbles(b *Bubble) bool {
 
 // Idle finds the cache where most threads wait.
 func (Cache) Idle(b *Bubble, vp int) bool {
-	s := b.s
+	s := b.sched
 	on := b.Item()
 	if on == nil {
 		return false
@@ -98,7 +98,7 @@ func split(b *Bubble, from, to *topo.Item) bool {
 		}
 	}
 	b.Arrange(plan[:len(plan)/2])
-	return b.s.ReadyOn(to) > 0
+	return b.sched.ReadyOn(to) > 0
 }
 
 // threads lists those in b, but not those in bubbles with policies of their own.

@@ -47,7 +47,7 @@ var _, _ Entity = sched.Thread{}, (*Bubble)(nil)
 // another, the oldest first; but each bubble's threads stay below the item on which the bubble is placed. It returns
 // how many it has moved.
 func (b *Bubble) Relieve(from, to *topo.Item, max int) (moved int) {
-	return b.relieve(b.s.Queue(from), b.s.Queue(to), max)
+	return b.relieve(b.sched.Queue(from), b.sched.Queue(to), max)
 }
 
 // relieve is Relieve from queue q to queue o.
@@ -60,7 +60,7 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 		x := Of(h)
 		return x != nil && x.in(b) && o.Under(x.at)
 	})
-	b.s.BubbleLock().Unlock()
+	b.sched.BubbleLock().Unlock()
 	if moved > 0 {
 		q.Resort()
 	}
@@ -76,11 +76,11 @@ func (b *Bubble) updatePlanners() {
 		return
 	}
 	b.isPlanner = want
-	all := slices.DeleteFunc(slices.Clone(b.s.Planners()), func(o sched.Planner) bool { return o == sched.Planner(b) })
+	all := slices.DeleteFunc(slices.Clone(b.sched.Planners()), func(o sched.Planner) bool { return o == sched.Planner(b) })
 	if want {
 		all = append(all, b)
 	}
-	b.s.SetPlanners(all)
+	b.sched.SetPlanners(all)
 }
 
 // Tick implements sched.Planner.
@@ -98,7 +98,7 @@ func (b *Bubble) Seek(vp int) (moved bool) {
 		return false
 	}
 	c := b.visit()
-	mine := b.s.Leaf(vp).Under(b.at)
+	mine := b.sched.Leaf(vp).Under(b.at)
 	b.leave(c)
 	moved = mine && b.policy.Idle(b, vp)
 	b.busy.Store(false)

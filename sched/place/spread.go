@@ -21,7 +21,7 @@ type Spread struct{ quiet }
 
 // Wake distributes the bubbles and threads in b.
 func (Spread) Wake(b *Bubble, on *topo.Item) {
-	b.Arrange(spread(b.s, []Placement{{b, on}}, b.Entities(), on))
+	b.Arrange(spread(b.sched, []Placement{{b, on}}, b.Entities(), on))
 }
 
 // spread adds the entries that distribute all over the parts of an item to a plan that has placed them on the item.
@@ -98,7 +98,7 @@ func deal(s *sched.Scheduler, all []Entity, parts []*topo.Item) (shares [][]Enti
 
 // Idle moves half of what waits on a queue near vp to its own.
 func (Spread) Idle(b *Bubble, vp int) bool {
-	leaf := b.s.Leaf(vp)
+	leaf := b.sched.Leaf(vp)
 	for q := leaf.Up(); q != nil; q = q.Up() {
 		from := q.Fullest()
 		if from != nil && b.relieve(from, leaf, (from.Waiting()+1)/2) > 0 {
@@ -132,5 +132,5 @@ func takeOver(b *Bubble, from, to *topo.Item) bool {
 		return false
 	}
 	b.Arrange([]Placement{{best, to}})
-	return b.s.ReadyOn(to) > 0
+	return b.sched.ReadyOn(to) > 0
 }

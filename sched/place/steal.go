@@ -13,14 +13,14 @@ type Steal struct{ quiet }
 func (Steal) Wake(b *Bubble, on *topo.Item) {
 	plan := []Placement{{b, on}}
 	for _, e := range b.Entities() {
-		plan = append(plan, Placement{e, innermost(b.s, on, 1)[0]})
+		plan = append(plan, Placement{e, innermost(b.sched, on, 1)[0]})
 	}
 	b.Arrange(plan)
 }
 
 // Idle looks at the nearest queues first.
 func (Steal) Idle(b *Bubble, vp int) bool {
-	leaf := b.s.Leaf(vp)
+	leaf := b.sched.Leaf(vp)
 	for q := leaf.Up(); q != nil; q = q.Up() {
 		if from := q.Fullest(); from != nil && (takeOver(b, from.Item(), leaf.Item()) || split(b, from.Item(), leaf.Item())) {
 			return true
@@ -37,7 +37,7 @@ type Explode struct{ quiet }
 
 // Wake distributes the threads.
 func (Explode) Wake(b *Bubble, on *topo.Item) {
-	dealOut(b, on, threads(b), innermost(b.s, on, 1))
+	dealOut(b, on, threads(b), innermost(b.sched, on, 1))
 }
 
 // Idle is Spread's.

@@ -13,7 +13,7 @@
 //	└ ─ Outside: memory whose CPUs may not be used, or that has none
 //
 // A [Topology] is a tree of items. The CPUs of an item's children are disjoint and make up its own; PUs stand in an
-// order in which near ones are neighbours, and those of each item follow one another. Levels are not regular: two cores
+// order in which near ones are neighbors, and those of each item follow one another. Levels are not regular: two cores
 // of a hybrid processor differ in what is above them, and a level may be missing. [Item.Outermost] and
 // [Topology.Pruned] take away what has no siblings, as run queues want it; [Topology.Common] and [Topology.Covering]
 // find the item that two PUs, or a set of CPUs, have in common.

@@ -8,7 +8,7 @@ import (
 
 // rank tells kinds of CPUs apart: by what the kernel says each can compute (arm64), else by the performance-monitoring
 // units of Intel's hybrid processors, else by the frequencies that are always kept. The highest frequencies do not
-// tell: favoured cores of one kind have higher ones.
+// tell: favored cores of one kind have higher ones.
 func (b *treeBuilder) rank(fsys fs.FS) {
 	b.ranks = map[int]int{}
 	for _, measure := range []func() map[int]int{

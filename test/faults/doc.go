@@ -7,11 +7,12 @@
 //	go test ./test/faults -campaign 50 -driver unix -v      fifty over one network
 //
 // A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange
-// messages with all: of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for
+// messages with all: of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, canceled, waited for
 // with a time limit; in half of the rounds also through one or two domains beside the job, of a kind that is drawn for
 // each rank, private and with workers among them, which it closes when it is through; and in half of them they take
 // part in collective operations of nmad/mpi. At a random moment one rank, the victim, meets its fault. Beside
-// the messages a round may have one theme, or both (-theme one-sided, active, all, none); each is in half of the rounds:
+// the messages a round may have one theme, or both (-theme one-sided, active, all, none); each is in half of the
+// rounds:
 //
 //   - one-sided: each rank opens an rma.World, and gets memory of all kinds (Alloc, Make, Register). It puts blocks to all
 //     ranks at odd places and in all ways there are; the target looks at each block, takes it away and acknowledges it.
@@ -57,7 +58,7 @@
 //     those of docs/bounds.md. As machines are shared, a bound is multiplied by -slack, and a second is added.
 //   - A collective operation that fails does so within the same bound, at all ranks that wait for one that is lost. The
 //     survivors revoke the communicator, shrink it, and go on in the smaller one.
-//   - A block that is signalled is there, whole and at its place only. What is got is what was put. Of a rank that is lost
+//   - A block that is signaled is there, whole and at its place only. What is got is what was put. Of a rank that is lost
 //     any part of its last block may have come, and no byte beside it. Tickets are given once each. The words with which
 //     all ranks count have what those that live have counted, and of the lost ones at most what they were to count. After
 //     memory is closed nothing is written there.

@@ -39,7 +39,7 @@ func (t *traffic) hang() *hanging {
 		buf := make([]byte, 100)
 		h.all = append(h.all, pending{peer: peer, what: "recv", r: g.Irecv(neverTag, buf), buf: buf})
 		if peer == t.p.Victim && t.p.loses() {
-			h.all = append(h.all, pending{peer: peer, what: "ssend", r: g.Start(&nmad.Op{Match: nmad.Tag(orphanTag), Buf: make([]byte, 10), Sync: true})})
+			h.all = append(h.all, pending{peer: peer, what: "ssend", r: g.Start(&nmad.Operation{Match: nmad.Tag(orphanTag), Buf: make([]byte, 10), Sync: true})})
 			h.all = append(h.all, pending{peer: peer, what: "send", r: g.Isend(orphanTag, make([]byte, 1<<20))})
 		}
 		h.probe[peer] = make(chan error, 1)
@@ -84,7 +84,7 @@ func (h *hanging) end(closed bool) {
 			continue
 		}
 		if !closed && x.r.Cancel() {
-			h.t.b.guard(x.buf, "cancelled")
+			h.t.b.guard(x.buf, "canceled")
 			x.noted = true
 			continue
 		}

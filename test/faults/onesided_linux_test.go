@@ -12,7 +12,7 @@ import (
 
 // An arena is memory of a rank that all others reach: of Alloc, of Make, and of Register. They are laid out alike:
 //
-//	0       lines of 64 bytes, one a rank: what it has signalled, what it has acknowledged
+//	0       lines of 64 bytes, one a rank: what it has signaled, what it has acknowledged
 //	1024    words that all count with
 //	4096    a well: bytes that stay, for gets
 //	20480   slots, one a rank: canaries, and the block that it has put last
@@ -211,7 +211,7 @@ func (h *oneSided) write(to int) {
 	}
 }
 
-// put puts a block and signals it, in one of the ways there are. Where it has not signalled yet it looks what is there.
+// put puts a block and signals it, in one of the ways there are. Where it has not signaled yet it looks what is there.
 func (h *oneSided) put(d *rma.Domain, s stream, i int, rng *rand.Rand) (what string, err error) {
 	k, sig := h.block(s, i), h.signalOf(s.from, s.to, false)
 	at := h.at[k.arena][s.to].Add(int64(k.offset))
@@ -339,7 +339,7 @@ func (h *oneSided) count(to int) {
 		for range rng.IntN(4) {
 			began = time.Now()
 			c.Posted++
-			if h.failed("post", to, began, rma.Post(d, rma.Add, word(addsAt), uint64(addend))) {
+			if h.failed("post", to, began, rma.UpdateNBI(d, rma.Add, word(addsAt), uint64(addend))) {
 				_ = d.Flush(to)
 				return
 			}

@@ -113,7 +113,7 @@ func (t *traffic) send(s stream) {
 	}
 	if failed { // and so does what comes after it
 		began := time.Now()
-		if !t.b.failed("send again", s.to, began, g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Buf: nil, Sync: true}).Wait()) {
+		if !t.b.failed("send again", s.to, began, g.Start(&nmad.Operation{Match: nmad.Tag(s.tag), Buf: nil, Sync: true}).Wait()) {
 			t.b.bad("%v: a send has failed, and the next one succeeds", s)
 		}
 	}
@@ -124,17 +124,17 @@ func (t *traffic) begin(g *nmad.Gate, s stream, i int, rng *rand.Rand) slot {
 	x := slot{began: time.Now(), what: "send"}
 	switch way := rng.IntN(8); way {
 	case 0:
-		x.r = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Buf: s.message(i), Sync: true})
+		x.r = g.Start(&nmad.Operation{Match: nmad.Tag(s.tag), Buf: s.message(i), Sync: true})
 		x.what = "ssend"
 	case 1:
-		x.r = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Parts: cutUp(s.message(i), rng)})
+		x.r = g.Start(&nmad.Operation{Match: nmad.Tag(s.tag), Parts: cutUp(s.message(i), rng)})
 	case 2:
-		x.r = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Data: pieces(cutUp(s.message(i), rng))})
+		x.r = g.Start(&nmad.Operation{Match: nmad.Tag(s.tag), Data: pieces(cutUp(s.message(i), rng))})
 	case 3, 4:
 		if t.d.Number() == 0 && s.size(i) > 0 {
 			if b, err := g.Alloc(s.size(i)); err == nil {
 				s.fill(b.Bytes(), i)
-				x.r, x.what = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Buffer: b}), "lend"
+				x.r, x.what = g.Start(&nmad.Operation{Match: nmad.Tag(s.tag), Buffer: b}), "lend"
 				if x.b = b; rng.IntN(3) == 0 {
 					_ = b.Release() // given up: it is free when the send is done
 				}
@@ -216,11 +216,11 @@ func (t *traffic) recvOne(s stream, buf []byte, rng *rand.Rand) (what string, go
 		}
 		r = m.Irecv(buf)
 	case 1:
-		r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: s.tag, Mask: 1<<50 - 1}, Buf: buf})
+		r = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Match{Tag: s.tag, Mask: 1<<50 - 1}, Buf: buf})
 	case 2:
-		r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(s.tag), Parts: cutUp(buf, rng)})
+		r = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(s.tag), Parts: cutUp(buf, rng)})
 	case 3:
-		r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(s.tag), Data: pieces(cutUp(buf, rng))})
+		r = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(s.tag), Data: pieces(cutUp(buf, rng))})
 	case 4, 5:
 		for r = g.Irecv(s.tag, buf); ; r = g.Irecv(s.tag, buf) {
 			if marcel.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond); rng.IntN(3) == 0 || !r.Cancel() {
@@ -238,14 +238,14 @@ func (t *traffic) recvOne(s stream, buf []byte, rng *rand.Rand) (what string, go
 			}
 		}
 	case 7, 8:
-		r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(s.tag), Buf: buf, Loan: true})
+		r = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(s.tag), Buf: buf, Loan: true})
 		if err := r.Wait(); err != nil {
 			return "borrow", nil, loan, err
 		}
 		return "borrow", r.Loan().Bytes(), r.Loan(), nil
 	case 9:
 		r = &nmad.Request{}
-		if err := g.Post(r, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(s.tag), Choose: func(e nmad.Envelope) []byte { return buf[:min(e.Size, uint64(len(buf)))] }}); err != nil {
+		if err := g.Post(r, &nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(s.tag), Choose: func(e nmad.Envelope) []byte { return buf[:min(e.Size, uint64(len(buf)))] }}); err != nil {
 			return what, nil, loan, err
 		}
 	default:
@@ -276,7 +276,7 @@ func (t *traffic) recvAny(peers []int) {
 		buf := make([]byte, t.p.Biggest+64)
 		began := time.Now()
 		r := t.s.Irecv(nmad.Tag(anyTag), buf)
-		for canceled := false; ; { // cancelled now and then, and when no sender is left
+		for canceled := false; ; { // canceled now and then, and when no sender is left
 			ctx, stop := context.WithTimeout(context.Background(), time.Duration(10+rng.IntN(50))*time.Millisecond)
 			err := r.WaitContext(ctx)
 			stop()
@@ -290,7 +290,7 @@ func (t *traffic) recvAny(peers []int) {
 		}
 		err := r.Wait()
 		if errors.Is(err, nmad.ErrCanceled) {
-			t.b.guard(buf, "cancelled, any source")
+			t.b.guard(buf, "canceled, any source")
 			continue
 		}
 		if err != nil { // of a message that had begun to come, or none is left

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// ring exchanges messages with both neighbours, short and long ones.
+// ring exchanges messages with both neighbors, short and long ones.
 func ring([]string) error {
 	s, err := nmad.Join(context.Background())
 	if err != nil {

@@ -47,7 +47,7 @@ func TestParseTest(t *testing.T) {
 		"a zero":           "no number of processes",
 		"a 0":              "no number of processes",
 		"a 2 word":         "write KEY=VALUE",
-		"a 2 colour=red":   "no such key",
+		"a 2 color=red":    "no such key",
 		"a 2 env=X":        "write env=NAME=VALUE",
 		"a 2 timeLimit=ab": "no number of seconds",
 		"a 2 mem=much":     "no number of gigabytes",

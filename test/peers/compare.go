@@ -102,7 +102,7 @@ func compare(ctx context.Context, c comparison, probe program, size, reps int, m
 
 const mixed = "mixed"
 
-// onePair measures both once, the peer first or ours, so that what drifts favours neither over the pairs.
+// onePair measures both once, the peer first or ours, so that what drifts favors neither over the pairs.
 func onePair(ctx context.Context, c comparison, probe program, size int, m measure, peerFirst bool) (pair, string, error) {
 	var p pair
 	var probes []float64

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// cancels: threads that are cancelled give back what they hold, and have taken nothing
+// cancels: threads that are canceled give back what they hold, and have taken nothing
 // that they do not know of.
 func (w *round) cancels(r *rand.Rand) {
 	const units = 2
@@ -47,7 +47,7 @@ func (w *round) cancels(r *rand.Rand) {
 	}
 }
 
-// cancelsMessages: a message that a cancelled thread has sent has been received, and one
+// cancelsMessages: a message that a canceled thread has sent has been received, and one
 // that it has received is known to it.
 func (w *round) cancelsMessages(r *rand.Rand) {
 	box := marcel.NewMailbox[uint64](r.IntN(3))
@@ -62,7 +62,7 @@ func (w *round) cancelsMessages(r *rand.Rand) {
 			out.Add(v)
 		}
 	})
-	victims(func() { // else the last ones wait for ever, if they are not cancelled
+	victims(func() { // else the last ones wait for ever, if they are not canceled
 		if v, err := box.TryRecv(); err == nil {
 			out.Add(v)
 		} else if box.TrySend(1) == nil {
@@ -73,7 +73,7 @@ func (w *round) cancelsMessages(r *rand.Rand) {
 		out.Add(v)
 	}
 	if in.Load() != out.Load() {
-		w.fail("messages of sum %#x were sent, %#x received, by threads that were cancelled", in.Load(), out.Load())
+		w.fail("messages of sum %#x were sent, %#x received, by threads that were canceled", in.Load(), out.Load())
 	}
 }
 
@@ -119,7 +119,7 @@ func (w *round) victims(r *rand.Rand, step func(r *rand.Rand)) func(serve func()
 		}
 		for i, h := range hs {
 			if err := h.Join(); err != nil && !(canceled[i] && errors.Is(err, marcel.ErrCanceled)) {
-				w.fail("a thread, cancelled: %v, ends with %v", canceled[i], err)
+				w.fail("a thread, canceled: %v, ends with %v", canceled[i], err)
 			}
 		}
 	}

@@ -117,10 +117,10 @@ func lend(g *nmad.Gate) error {
 	defer b.Release()
 	b.Bytes()[0] = 7
 	var receive nmad.Request
-	if err := g.Post(&receive, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(2), Buf: make([]byte, 64<<10), Loan: true}); err != nil {
+	if err := g.Post(&receive, &nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(2), Buf: make([]byte, 64<<10), Loan: true}); err != nil {
 		return err
 	}
-	send := g.Start(&nmad.Op{Match: nmad.Tag(2), Buffer: b})
+	send := g.Start(&nmad.Operation{Match: nmad.Tag(2), Buffer: b})
 	if err := receive.Wait(); err != nil {
 		return err
 	}

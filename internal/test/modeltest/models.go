@@ -44,7 +44,7 @@ func Check(t *testing.T, pattern string) {
 }
 
 // compiler is the command that compiles what spin makes of a model; nil: there is none. Most searches take a quarter of
-// a second: gcc compiles for longer, even without optimising (with it for up to two minutes), and a mutation is a
+// a second: gcc compiles for longer, even without optimizing (with it for up to two minutes), and a mutation is a
 // program of its own; tcc takes a fiftieth of that, and what it makes searches as fast.
 func compiler() []string {
 	for _, command := range [][]string{{"tcc", "-w"}, {"gcc", "-O0", "-w"}} {

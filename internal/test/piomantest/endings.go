@@ -25,7 +25,7 @@ func pause(i int) {
 	}
 }
 
-// unhooking: the engine is hooked and unhooked while tasks are submitted, awaited and cancelled; all of them end.
+// unhooking: the engine is hooked and unhooked while tasks are submitted, awaited and canceled; all of them end.
 func unhooking(t *testing.T, w World) {
 	s := w.bare(t)
 	if !s.background() {
@@ -185,7 +185,7 @@ func everything(t *testing.T, w World) {
 		return pioman.Again
 	}, pioman.Repeat)
 	s.submit(&receiver)
-	s.e.Need()
+	s.e.AddPending()
 	s.crowd(3, func(k int) {
 		var task, inner pioman.Task
 		var c pioman.Completion
@@ -205,7 +205,7 @@ func everything(t *testing.T, w World) {
 			left = i % 4
 			task.Notify(&c, 1)
 			submitted.Add(2)
-			s.e.Need()
+			s.e.AddPending()
 			s.submit(&task)
 			if i%5 == 0 {
 				put.Add(1)
@@ -220,7 +220,7 @@ func everything(t *testing.T, w World) {
 			} else if err = s.waitFor(&c, 2, patience); err == nil {
 				err = c.Wait(s.e, 1)
 			}
-			s.e.Done()
+			s.e.RemovePending()
 			if err != nil {
 				s.Error(err)
 				return
@@ -228,7 +228,7 @@ func everything(t *testing.T, w World) {
 		}
 	})
 	s.eventually("all arrives", func() bool { return arrived.Load() == put.Load() })
-	s.e.Done()
+	s.e.RemovePending()
 	if err := receiver.Cancel(); err != nil {
 		t.Error(err)
 	}

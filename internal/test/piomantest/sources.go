@@ -95,10 +95,10 @@ func sources(t *testing.T, w World) {
 		for i := range n {
 			c := &pioman.Completion{}
 			r.c.Store(c)
-			s.e.Need()
+			s.e.AddPending()
 			turn[k] <- i
 			err := c.Wait(s.e, 1)
-			s.e.Done()
+			s.e.RemovePending()
 			if err != nil || r.got.Load() != int64(i+1) {
 				s.Errorf("message %d: %d came; %v", i, r.got.Load(), err)
 				return

@@ -58,10 +58,10 @@ func repeats(t *testing.T, w World) {
 			polls, want = 0, 1+(i+k)%40
 			done.Reset()
 			task.Notify(&done, 2)
-			s.e.Need()
+			s.e.AddPending()
 			s.submit(&task)
 			err := done.Wait(s.e, 2)
-			s.e.Done()
+			s.e.RemovePending()
 			if err != nil || polls != want {
 				s.Errorf("polled %d times, want %d; %v", polls, want, err)
 				return
@@ -87,12 +87,12 @@ func background(t *testing.T, w World) {
 			task := &once
 			if i%2 != 0 {
 				task = &again
-				s.e.Need()
+				s.e.AddPending()
 			}
 			s.submit(task)
 			s.eventually("it runs", func() bool { return ran.Load() > seen && task.State().Inactive() })
 			if i%2 != 0 {
-				s.e.Done()
+				s.e.RemovePending()
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func cancels(t *testing.T, w World) {
 		owned := false // whether the task is ours: a handler that runs then is a race, and an error
 		var wrong atomic.Bool
 		polls := 0
-		task.Init("cancelled", func(*pioman.Task) pioman.Status {
+		task.Init("canceled", func(*pioman.Task) pioman.Status {
 			if owned {
 				wrong.Store(true)
 			}
@@ -117,8 +117,8 @@ func cancels(t *testing.T, w World) {
 			}
 			return pioman.Again
 		}, pioman.Repeat)
-		s.e.Need()
-		defer s.e.Done()
+		s.e.AddPending()
+		defer s.e.RemovePending()
 		for i := range n {
 			owned = false
 			s.submit(&task)
@@ -164,7 +164,7 @@ func panics(t *testing.T, w World) {
 			done.Reset()
 			bad.Notify(&failed, 1)
 			good.Notify(&done, 1)
-			s.e.Need()
+			s.e.AddPending()
 			s.submit(&bad)
 			s.submit(&good)
 			if err := failed.Wait(s.e, 1); !errors.Is(err, pioman.ErrPanicked) {
@@ -173,7 +173,7 @@ func panics(t *testing.T, w World) {
 			if err := done.Wait(s.e, 1); err != nil {
 				s.Error(err)
 			}
-			s.e.Done()
+			s.e.RemovePending()
 		}
 	})
 	// It is reported after the signal.
@@ -251,10 +251,10 @@ func fromTasks(t *testing.T, w World) {
 			runs = 0
 			done.Reset()
 			chain[depth-1].Notify(&done, 1)
-			s.e.Need()
+			s.e.AddPending()
 			s.submit(&chain[0].Task)
 			err := done.Wait(s.e, 1)
-			s.e.Done()
+			s.e.RemovePending()
 			if err != nil || runs != depth {
 				s.Errorf("%d of %d ran; %v", runs, depth, err)
 				return

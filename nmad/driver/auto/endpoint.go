@@ -24,9 +24,9 @@ type endpoint struct {
 
 // linkChoice is how the last link to a rank was made, for people.
 type linkChoice struct {
-	number  int
-	dialled bool
-	failed  error // errors of the networks that were tried before
+	number int
+	dialed bool
+	failed error // errors of the networks that were tried before
 }
 
 type arrival struct {
@@ -124,7 +124,7 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 			why += fmt.Sprintf("; %s does not work here: %v", better, e.unavailable[number])
 		case at[number] == none:
 			why += fmt.Sprintf("; the other one has no %s", better)
-		case !l.dialled:
+		case !l.dialed:
 			why += fmt.Sprintf("; %s did not work for the other one", better)
 		}
 	}

@@ -96,7 +96,7 @@ func endpoints(t *testing.T, d driver.Driver) {
 			oneLine(t, fmt.Sprintf("Dial(%q)", addr), err, nil, "rank 0")
 		}
 	})
-	t.Run("cancelled", func(t *testing.T) {
+	t.Run("canceled", func(t *testing.T) {
 		clean(t)
 		a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))
 		ctx, cancel := context.WithCancel(context.Background())

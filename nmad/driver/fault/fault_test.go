@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"seed", "seed=-1", "rank=x", "peer=-1", "refuse=2", "refuse=NaN", "short=", "delay=0.1", "delay=0.1:1h", "stall=x:1s",
-		"cut=push", "cut=push:0", "cut=nowhere:1", "flip=push:1", "ring=0", "ring=99999999999", "trace=", "colour=red", "=",
+		"cut=push", "cut=push:0", "cut=nowhere:1", "flip=push:1", "ring=0", "ring=99999999999", "trace=", "color=red", "=",
 	} {
 		_, err := Parse("seed=1 " + bad)
 		if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), bad) || strings.Contains(err.Error(), "\n") {

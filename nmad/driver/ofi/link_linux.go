@@ -23,7 +23,7 @@ const padding = 128
 // time, in parallel with the others. What a link has is freed under the lock of the port after State has Closed: a
 // caller that needs more than memory takes that lock, and looks at State again.
 type link struct {
-	driver.Plain
+	driver.BasicLink
 	life.Life
 	// When this side found that the peer has ended, or has closed the link, in ns after start; 0: the peer has not. It
 	// is set after State has Lost.
@@ -91,9 +91,9 @@ func (l *link) Caps() driver.Caps {
 		remote = 1
 	}
 	return driver.Caps{
-		MaxBody: l.maxBody, Short: min(f.inject-headSize, l.maxBody), How: "copied by the provider, " + f.provider,
+		MaxBody: l.maxBody, Short: min(f.inject-headSize, l.maxBody), ShortHow: "copied by the provider, " + f.provider,
 		Syscalls: l.port.kernel, Borrows: true, Remote: remote,
-		Place: driver.Place{Node: -1, Why: "libfabric was not asked where its device lies"},
+		Locality: driver.Locality{Node: -1, Why: "libfabric was not asked where its device lies"},
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // link is the link of a process to itself. Each field belongs to the caller of one direction, which alone writes
 // it; others read the atomic ones.
 type link struct {
-	driver.Plain
+	driver.BasicLink
 	closed atomic.Bool
 
 	// The small track.
@@ -62,7 +62,7 @@ func Loop() driver.Link { return &link{} }
 func (*link) Caps() driver.Caps {
 	return driver.Caps{
 		MaxBody: maxBody, Short: -1, Borrows: true, Echoes: true,
-		Place: driver.Place{Node: -1, Why: "it does not leave the process"},
+		Locality: driver.Locality{Node: -1, Why: "it does not leave the process"},
 	}
 }
 

@@ -20,21 +20,21 @@ func linkOf(t *testing.T, dials, accepts driver.Endpoint) [2]driver.Link {
 		}
 		accepted <- l
 	}()
-	dialled, err := dials.Dial(context.Background(), 0, accepts.Addr())
+	dialed, err := dials.Dial(context.Background(), 0, accepts.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = dialled.Close() })
+	t.Cleanup(func() { _ = dialed.Close() })
 	other := <-accepted
 	if other == nil {
 		t.FailNow()
 	}
 	t.Cleanup(func() { _ = other.Close() })
-	return [2]driver.Link{dialled, other}
+	return [2]driver.Link{dialed, other}
 }
 
-// TestCrowded: where processes share CPUs a packet holds more; a side that was not told so takes it all the same, and the
-// other way round.
+// TestCrowded: where processes share CPUs a packet holds more; a side that was not told so takes it all the same, and
+// the other way round.
 func TestCrowded(t *testing.T) {
 	for _, shared := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
 		var ends [2]driver.Endpoint

@@ -22,7 +22,7 @@
 //	share        what of an offer is being fetched, and by which side
 //
 // and for either side two flags about its sleep. Words that different cores write are 128 bytes apart, as lines are
-// fetched in pairs; cells are not, as each is written by one side and a neighbour fetched early is the next one.
+// fetched in pairs; cells are not, as each is written by one side and a neighbor fetched early is the next one.
 //
 // README.md, beside the code, has the protocols: how a packet travels without a question, how both sides copy a long
 // message at once, why no sleeper is forgotten, what is checked of a peer, what a death leaves.

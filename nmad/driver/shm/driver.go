@@ -19,7 +19,7 @@ type Driver struct {
 	geo      *geometry // nil: standard or crowded
 	minOffer int       // bytes of the shortest message that may be offered; 0: standardMinOffer
 
-	home func() driver.Place // where arriving messages should lie, for the calling thread; nil: numa.Here
+	home func() driver.Locality // where arriving messages should lie, for the calling thread; nil: numa.Here
 }
 
 // Name implements driver.Driver.
@@ -37,7 +37,7 @@ func (d Driver) geometry(c driver.Config) geometry {
 }
 
 // homes returns the function that says where memory for arriving messages should lie.
-func (d Driver) homes() func() driver.Place {
+func (d Driver) homes() func() driver.Locality {
 	if d.home != nil {
 		return d.home
 	}

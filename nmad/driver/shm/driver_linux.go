@@ -26,7 +26,7 @@ type endpoint struct {
 	listener.Endpoint
 	driver Driver
 	paths  longPaths // but for receiverOnly
-	home   func() driver.Place
+	home   func() driver.Locality
 }
 
 // choose returns how to make a link now: the job may have become crowded since Open.

@@ -17,7 +17,7 @@ import (
 // Each side does so for the direction in which it receives, before the other side has touched any of it: the
 // dialer before it sends the segment, the listener before it says that it has mapped it. So that part lies where
 // this thread runs even if the kernel does not let a process ask for a node.
-func locate(m *mapped.Memory, g geometry, d int, home driver.Place) driver.Place {
+func locate(m *mapped.Memory, g geometry, d int, home driver.Locality) driver.Locality {
 	if home.Node >= 0 {
 		home.Why = fmt.Sprintf("what arrives lies on NUMA node %d: %s", home.Node, home.Why)
 		if mem := pages(m.Bytes(), g, d); len(mem) == 0 {

@@ -14,10 +14,10 @@ import (
 )
 
 // nowhere is the home of a process on a machine of one node.
-func nowhere() driver.Place { return driver.Place{Node: -1, Why: "a test"} }
+func nowhere() driver.Locality { return driver.Locality{Node: -1, Why: "a test"} }
 
 // first is the home of a process all of which is on node 0, which every machine has.
-func first() driver.Place { return driver.Place{Node: 0, CPUs: topo.CPUs(0), Why: "a test"} }
+func first() driver.Locality { return driver.Locality{Node: 0, CPUs: topo.CPUs(0), Why: "a test"} }
 
 // policyOf asks the kernel where the memory of a page comes from: MPOL_F_ADDR.
 func policyOf(t *testing.T, page *byte) (policy int, nodes uint64) {
@@ -64,7 +64,7 @@ func TestHome(t *testing.T) {
 	permitted(t)
 	for _, c := range []struct {
 		name           string
-		dialer, accept func() driver.Place
+		dialer, accept func() driver.Locality
 		want           [2]int // policy by direction
 	}{
 		{"neither", nowhere, nowhere, [2]int{0, 0}},
@@ -89,8 +89,8 @@ func TestHome(t *testing.T) {
 						t.Errorf("side %d, direction %d: the cells are on node %d", i, d, node)
 					}
 				}
-				want := []func() driver.Place{c.dialer, c.accept}[i]()
-				if got := l.Caps().Place; got.Node != want.Node || !got.CPUs.Equal(want.CPUs) || !strings.Contains(got.Why, "a test") {
+				want := []func() driver.Locality{c.dialer, c.accept}[i]()
+				if got := l.Caps().Locality; got.Node != want.Node || !got.CPUs.Equal(want.CPUs) || !strings.Contains(got.Why, "a test") {
 					t.Errorf("side %d lies at %+v, want %+v", i, got, want)
 				}
 			}
@@ -100,7 +100,7 @@ func TestHome(t *testing.T) {
 
 // TestNoSuchNode: what the kernel refuses is said, and the link works.
 func TestNoSuchNode(t *testing.T) {
-	far := func() driver.Place { return driver.Place{Node: maxNodes - 1, Why: "a test"} }
+	far := func() driver.Locality { return driver.Locality{Node: maxNodes - 1, Why: "a test"} }
 	p, err := createParts(tiny, far)
 	defer p.close()
 	if err != nil || !strings.Contains(p.place.Why, "lets no memory be asked for") {

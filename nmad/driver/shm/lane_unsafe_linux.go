@@ -10,7 +10,7 @@ import (
 // Lane tells C where the state of the small track lies: see package lane. C then sends and receives packets as the
 // callers of Send and Recv do.
 func (l *link) Lane(x *lane.Lane) {
-	x.State, x.Over = &l.State, uint64(life.Closed|life.Broken|life.Lost)
+	x.State, x.EndedBits = &l.State, uint64(life.Closed|life.Broken|life.Lost)
 	x.Sleeping, x.WantRoom = &l.peerFlags.sleeping, &l.peerFlags.wantRoom
 	x.Inline, x.Line, x.Ahead = inline, lineSize, ahead
 	x.Send = l.smallTx.lane(unsafe.Pointer(&l.smallTx.tail), l.smallTx.shift, l.smallTx.maxBody)

@@ -65,7 +65,7 @@ type link struct {
 	_       [padding]byte
 	armDir  direction // of Arm and Disarm
 	_       [padding]byte
-	place   driver.Place
+	place   driver.Locality
 
 	fetches, exposes bool // see driver.Caps
 }
@@ -80,8 +80,8 @@ type direction struct {
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: int(l.smallTx.maxBody), Bound: boundOf(l.smallTx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
-		Process: l.peerPID, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
+		MaxBody: int(l.smallTx.maxBody), MaxBodyWhy: boundOf(l.smallTx.maxBody), Short: inline, ShortHow: "in the cell of its header, one cache line",
+		Process: l.peerPID, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Locality: l.place,
 	}
 }
 

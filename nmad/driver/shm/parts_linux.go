@@ -21,14 +21,14 @@ import (
 // link has not taken.
 type parts struct {
 	geo          geometry
-	segment      int            // memfd; needed until both sides have mapped it
-	bells        [2]int         // eventfds that wake the dialer, and the listener
-	mem          *mapped.Memory // the segment; nil: none
-	sock         int            // the connection, as a descriptor that Go's poller does not know
-	epoll        int            // set of the own bell and sock
-	nonce        *nonce         // of this process
-	peerEvidence evidence       // of the peer's nonce
-	place        driver.Place   // of what arrives
+	segment      int             // memfd; needed until both sides have mapped it
+	bells        [2]int          // eventfds that wake the dialer, and the listener
+	mem          *mapped.Memory  // the segment; nil: none
+	sock         int             // the connection, as a descriptor that Go's poller does not know
+	epoll        int             // set of the own bell and sock
+	nonce        *nonce          // of this process
+	peerEvidence evidence        // of the peer's nonce
+	place        driver.Locality // of what arrives
 }
 
 var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, epoll: -1}
@@ -40,7 +40,7 @@ func (p *parts) close() {
 }
 
 // createParts makes new parts for the dialer: all but those of watch. The caller calls close in any case.
-func createParts(g geometry, home func() driver.Place) (p parts, err error) {
+func createParts(g geometry, home func() driver.Locality) (p parts, err error) {
 	p = noParts
 	p.geo, p.nonce = g, newNonce()
 	if p.segment, err = createSegment(g); err != nil {
@@ -62,7 +62,7 @@ func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 // receiveParts receives the parts that the dialer sends, and checks what can be checked: all but those of watch.
 // An ErrProtocol or ErrRefused is for the dialer to know, an ErrPeerLost is the dialer's end, any other error a
 // lack of this process. The caller calls close in any case.
-func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error) {
+func receiveParts(c *net.UnixConn, home func() driver.Locality) (p parts, err error) {
 	p = noParts
 	p.nonce = newNonce()
 	if err := p.receive(c); err != nil {
@@ -212,7 +212,7 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{place: driver.Place{Node: -1}}
+	l := &link{place: driver.Locality{Node: -1}}
 	l.ownFlags, l.peerFlags = viewFlags(mem)
 	if me == 1 {
 		l.ownFlags, l.peerFlags = l.peerFlags, l.ownFlags

@@ -45,12 +45,12 @@ type offerShare struct {
 // word, and a short body. The sender writes the first word last, atomically; until the lap in it is the one that the
 // receiver waits for, nothing else in the cell is the receiver's.
 type cell struct {
-	ready  notice // Header.Word(lap)
-	tag    uint64
-	extent uint64
-	cookie uint32
-	seq    uint32
-	body   [inline]byte
+	ready          notice // Header.Word(lap)
+	tag            uint64
+	sizeAndContext uint64
+	cookie         uint32
+	seq            uint32
+	body           [inline]byte
 }
 
 // slotWord is the ready word of a slot, the lap above and the bytes in the slot below, or, with offerMark in place

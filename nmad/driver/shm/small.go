@@ -62,7 +62,7 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 			driver.Gather(c.body[at:], parts)
 		}
 	} else {
-		start, end := place(ss.bytes, n, uint64(len(ss.bodies)))
+		start, end := placeBody(ss.bytes, n, uint64(len(ss.bodies)))
 		if end-ss.freeBytes > uint64(len(ss.bodies)) {
 			if ok, err := ss.room(tail, end); !ok || err != nil {
 				return false, err
@@ -74,7 +74,7 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 		}
 		ss.bytes = end
 	}
-	c.tag, c.extent, c.cookie, c.seq = h.Tag, h.Extent(), h.Cookie, h.Seq
+	c.tag, c.sizeAndContext, c.cookie, c.seq = h.Tag, h.SizeAndContext(), h.Cookie, h.Seq
 	// The cell and the body are the peer's from here on: what follows (the look at its sleeping) is not done before it
 	// can see them.
 	c.ready.publish(h.Word(lap(tail, ss.shift)))
@@ -85,10 +85,10 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 	return true, nil
 }
 
-// place returns where a body of n bytes begins, and the position behind it, in a ring of that size whose next free
+// placeBody returns where a body of n bytes begins, and the position behind it, in a ring of that size whose next free
 // position is pos. Both sides compute it from the lengths alone. A body is in one piece and begins on a cache line
 // of its own; bytes at the end of the ring into which it does not fit are skipped.
-func place(pos uint64, n uint32, size uint64) (start, end uint64) {
+func placeBody(pos uint64, n uint32, size uint64) (start, end uint64) {
 	need := uint64(roundUp(n, lineSize))
 	if left := size - pos&(size-1); need > left {
 		pos += left
@@ -157,13 +157,13 @@ func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 		if n > sr.maxBody {
 			return nil, false, fmt.Errorf("%w: a body of %d bytes, at most %d", driver.ErrProtocol, n, sr.maxBody)
 		}
-		start, end := place(sr.bytes, n, uint64(len(sr.bodies)))
+		start, end := placeBody(sr.bytes, n, uint64(len(sr.bodies)))
 		off := start & uint64(len(sr.bodies)-1)
 		body = sr.bodies[off : off+uint64(n)]
 		sr.bytes = end
 	}
 	h.SetWord(w)
-	h.SetExtent(c.extent)
+	h.SetSizeAndContext(c.sizeAndContext)
 	h.Tag, h.Cookie, h.Seq = c.tag, c.cookie, c.seq
 	head++
 	relaxed.Store(&sr.head, head)

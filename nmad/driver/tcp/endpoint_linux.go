@@ -20,6 +20,6 @@ func (d Driver) network() stream.Network {
 		Name: Name, Hint: "is its process running, and is this its address?",
 		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Listen: listener.TCP, Check: listener.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
-		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
+		Place: func(c stream.Conn) driver.Locality { return numa.Through(c.LocalAddr()) },
 	}
 }

@@ -74,7 +74,7 @@ import "slices"
 // # Rejected
 //
 //   - The tree of Herault et al. ("Practical scalable consensus for pseudo-synchronous distributed
-//     systems", SC 2015): log n steps and neighbours where a leader has n. It has to be mended
+//     systems", SC 2015): log n steps and neighbors where a leader has n. It has to be mended
 //     while failures come, and its early returning needs each process to answer for older
 //     agreements. A star is simple enough to be checked as a whole (model_test.go goes
 //     through all orders of events of small jobs). Its price is the leader's: n-1 STATEs kept until

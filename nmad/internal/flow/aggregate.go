@@ -30,7 +30,7 @@ func (f *Flow) measureAggregate() (messages, bytes int) {
 	r := f.tx.queue.head
 	credit := f.tx.credit
 	p := strategy.Packet{Room: f.tx.maxBody}
-	for ; r != nil && p.Messages < MaxAggregate; r = r.Link {
+	for ; r != nil && p.Messages < MaxAggregate; r = r.Next {
 		size := r.Data.Size
 		if !f.mayGoEagerly(r, credit) || p.Bytes+AggregateHead+size > p.Room {
 			break
@@ -48,14 +48,14 @@ func (f *Flow) measureAggregate() (messages, bytes int) {
 // mayGoEagerly reports whether a message may go eagerly, given that much credit.
 func (f *Flow) mayGoEagerly(r *Request, credit int64) bool {
 	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) &&
-		(!r.UsesRare || !r.Rare.Sync && r.Rare.Data == nil && !f.lendable(r))
+		(!r.UsesExtras || !r.Extras.Sync && r.Extras.Data == nil && !f.lendable(r))
 }
 
 // item describes r to a strategy.
 func (f *Flow) item(r *Request) strategy.Item {
 	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayGoEagerly(r, f.tx.credit)}
-	if r.UsesRare {
-		x.Priority = r.Rare.Priority
+	if r.UsesExtras {
+		x.Priority = r.Extras.Priority
 	}
 	return x
 }
@@ -67,7 +67,7 @@ func (f *Flow) packAggregate(messages, bytes int) *Packet {
 	if cap(b.heads) < messages*AggregateHead { // else appending would move what parts points to
 		b.heads = make([]byte, 0, MaxAggregate*AggregateHead)
 	}
-	for r, i := f.tx.queue.head, 0; i < messages; r, i = r.Link, i+1 {
+	for r, i := f.tx.queue.head, 0; i < messages; r, i = r.Next, i+1 {
 		at := len(b.heads)
 		b.heads = appendHead(b.heads, r.Context, r.Entry.Tag, r.Data.Size)
 		b.parts = append(b.parts, b.heads[at:])
@@ -88,14 +88,14 @@ func (f *Flow) packAggregate(messages, bytes int) *Packet {
 // appendHead appends the head of a message.
 func appendHead(b []byte, context uint16, tag uint64, size int) []byte {
 	b = binary.LittleEndian.AppendUint64(b, tag)
-	return binary.LittleEndian.AppendUint64(b, (&driver.Header{Size: uint64(size), Context: context}).Extent())
+	return binary.LittleEndian.AppendUint64(b, (&driver.Header{Size: uint64(size), Context: context}).SizeAndContext())
 }
 
 // readHead is the inverse of appendHead. It reads each number once, since a peer that shares the memory may change it
 // at any time.
 func readHead(b []byte) (context uint16, tag, size uint64) {
 	var h driver.Header
-	h.SetExtent(binary.LittleEndian.Uint64(b[8:]))
+	h.SetSizeAndContext(binary.LittleEndian.Uint64(b[8:]))
 	return h.Context, binary.LittleEndian.Uint64(b), h.Size
 }
 
@@ -144,7 +144,7 @@ func (p *Packet) Messages(yield func(tag, size uint64, seq uint32)) {
 	r := p.req
 	for i := range uint32(p.Head.Size) {
 		yield(r.Entry.Tag, uint64(r.Data.Size), p.Head.Seq+i)
-		r = r.Link
+		r = r.Next
 	}
 }
 

@@ -54,7 +54,7 @@ func (f *Flow) releaseChunk(x *Stream, c *chunk) *rendezvous {
 	v := c.rendezvous
 	v.chunks--
 	if c.shortData {
-		v.req.Rare.short = true
+		v.req.Extras.short = true
 	}
 	f.moving[x.dir]--
 	c.rendezvous = nil

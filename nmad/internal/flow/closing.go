@@ -20,7 +20,7 @@ type closing struct {
 	pushed  uint64 // bytes that the peer has pushed in all, as its BYE says
 }
 
-// ErrLeft says that the peer has left, and that all it has sent is here. The owner then calls End. The requests that
+// ErrLeft says that the peer has left, and that all it has sent is here. The gate then calls End. The requests that
 // remain wait for data that the peer has never sent.
 var ErrLeft = errors.New("the peer has left")
 

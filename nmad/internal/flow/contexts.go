@@ -11,16 +11,16 @@ import (
 // within their context. So in a context that has only exact receives a message costs one look into a table, whatever
 // waits in the other contexts.
 type contexts struct {
-	match.Matcher[Request, Message]                     // of the context Plain
-	others                          []*context          // all other contexts, by number
-	recent                          *context            // the one of others that was looked up last; nil at first
-	unopened                        *match.Any[Request] // for contexts that were not opened: it has no receives
-	joined                          int                 // number of others that were opened
-	limit                           uint64              // memory of match.Matcher.AgeLimit of all matchers
-	posted                          int                 // memory of match.Matcher.Total of all matchers
+	match.Matcher[Request, Message]                         // of the DefaultContext
+	others                          []*context              // all other contexts, by number
+	recent                          *context                // the one of others that was looked up last; nil at first
+	unopened                        *match.AnyList[Request] // for contexts that were not opened: it has no receives
+	joined                          int                     // number of others that were opened
+	limit                           uint64                  // memory of match.Matcher.AgeLimit of all matchers
+	posted                          int                     // memory of match.Matcher.Total of all matchers
 }
 
-// context is a context other than Plain in which a message has come, or a receive was posted.
+// context is a context other than DefaultContext in which a message has come, or a receive was posted.
 type context struct {
 	match.Matcher[Request, Message]
 	number uint16
@@ -29,7 +29,7 @@ type context struct {
 
 // matcher returns the matcher of a context.
 func (cs *contexts) matcher(number uint16) *match.Matcher[Request, Message] {
-	if number == Plain {
+	if number == DefaultContext {
 		return &cs.Matcher
 	}
 	return &cs.context(number).Matcher
@@ -44,10 +44,10 @@ func (cs *contexts) find(number uint16) (at int, there bool) {
 	return slices.BinarySearchFunc(cs.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
 }
 
-// join opens a context other than Plain: from here on its matcher uses any.
-func (cs *contexts) join(number uint16, any *match.Any[Request]) {
+// join opens a context other than DefaultContext: from here on its matcher uses any.
+func (cs *contexts) join(number uint16, anyList *match.AnyList[Request]) {
 	c := cs.context(number)
-	c.Join(any)
+	c.Join(anyList)
 	if !c.joined {
 		c.joined = true
 		cs.joined++
@@ -90,7 +90,7 @@ func (cs *contexts) forget(number uint16) {
 
 // check fails if a message of the peer may not come in a context (MaxContexts).
 func (cs *contexts) check(number uint16) error {
-	if number == Plain || len(cs.others)-cs.joined < MaxContexts {
+	if number == DefaultContext || len(cs.others)-cs.joined < MaxContexts {
 		return nil
 	}
 	if _, there := cs.find(number); there {

@@ -1,22 +1,22 @@
 package flow
 
 // cookieTable numbers the rendezvous that are announced, so that the peer's answer leads to its send. Such a number, a
-// cookie, is the index of a slot and the generation of that slot, which counts how often the slot was used. So the
+// cookie, is the index of an entry and the generation of that entry, which counts how often the entry was used. So the
 // table detects a cookie that it never gave, and one that is used up.
 type cookieTable struct {
-	slots []cookieSlot
-	free  int32 // 1 + index of the first free slot; 0 if none is free
-	used  int   // rendezvous in the table
+	entries []cookieEntry
+	free    int32 // 1 + index of the first free entry; 0 if none is free
+	used    int   // rendezvous in the table
 }
 
-type cookieSlot struct {
-	rendezvous *rendezvous // nil if the slot is free
-	next       int32       // of a free slot: 1 + index of the next free slot; 0 if it is the last
+type cookieEntry struct {
+	rendezvous *rendezvous // nil if the entry is free
+	next       int32       // of a free entry: 1 + index of the next free entry; 0 if it is the last
 	generation uint16      // number of uses, modulo 2^(32-CookieBits)
 }
 
 const (
-	CookieBits     = 24              // bits of a cookie that are the index of its slot; the others are the generation
+	CookieBits     = 24              // bits of a cookie that are the index of its entry; the others are the generation
 	MaxCookies     = 1 << CookieBits // the largest number of rendezvous in a table
 	generationMask = 1<<(32-CookieBits) - 1
 )
@@ -24,11 +24,11 @@ const (
 // put adds v and returns its cookie. The table must have fewer than MaxCookies rendezvous.
 func (t *cookieTable) put(v *rendezvous) uint32 {
 	if t.free == 0 {
-		t.slots = append(t.slots, cookieSlot{})
-		t.free = int32(len(t.slots))
+		t.entries = append(t.entries, cookieEntry{})
+		t.free = int32(len(t.entries))
 	}
 	i := t.free - 1
-	s := &t.slots[i]
+	s := &t.entries[i]
 	t.free, s.next = s.next, 0
 	s.rendezvous = v
 	s.generation = (s.generation + 1) & generationMask
@@ -39,10 +39,10 @@ func (t *cookieTable) put(v *rendezvous) uint32 {
 // find returns the rendezvous of a cookie; nil if the cookie has none.
 func (t *cookieTable) find(cookie uint32) *rendezvous {
 	i := int(cookie & (MaxCookies - 1))
-	if i >= len(t.slots) || uint32(t.slots[i].generation) != cookie>>CookieBits {
+	if i >= len(t.entries) || uint32(t.entries[i].generation) != cookie>>CookieBits {
 		return nil
 	}
-	return t.slots[i].rendezvous
+	return t.entries[i].rendezvous
 }
 
 // take removes and returns the rendezvous of a cookie; nil if the cookie has none.
@@ -55,16 +55,16 @@ func (t *cookieTable) take(cookie uint32) *rendezvous {
 
 // drain removes all rendezvous, and passes them to yield.
 func (t *cookieTable) drain(yield func(*rendezvous) bool) {
-	for i := range t.slots {
-		if t.slots[i].rendezvous != nil && !yield(t.release(i)) {
+	for i := range t.entries {
+		if t.entries[i].rendezvous != nil && !yield(t.release(i)) {
 			return
 		}
 	}
 }
 
-// release frees a slot and returns its rendezvous.
+// release frees an entry and returns its rendezvous.
 func (t *cookieTable) release(i int) *rendezvous {
-	s := &t.slots[i]
+	s := &t.entries[i]
 	v := s.rendezvous
 	s.rendezvous = nil
 	s.next = t.free

@@ -1,7 +1,7 @@
 // Package flow has the protocols between two processes, seen from one side: credit, eager messages and rendezvous,
-// loans, rails, aggregation, order, and how a side leaves. It knows no lock, no clock and no link. Its owner, a gate,
-// tells a Flow about requests that start, packets that have come, and bytes that have moved. The Flow gives its owner
-// packets to send (Drain), bytes to move (Stream), and requests that have ended (Finished). A Network is what a Flow
+// loans, rails, aggregation, order, and how a side leaves. It knows no lock, no clock and no link. The gate
+// tells a Flow about requests that start, packets that have come, and bytes that have moved. The Flow gives the gate
+// packets to send (Drain), bytes to move (Stream), and requests that have finished (Finished). A Network is what a Flow
 // calls.
 //
 //	       Send Receive Post Deliver            Finished

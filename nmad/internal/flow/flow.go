@@ -21,7 +21,7 @@ type Bounds struct {
 }
 
 // Flow has all protocols between two processes, on one side. The zero Flow is ready after Init. It is not safe for
-// concurrent use: the owner holds a lock (that of the gate) around all calls, except those that say otherwise.
+// concurrent use: the gate holds its lock around all calls, except those that say otherwise.
 type Flow struct {
 	OwnRank, PeerRank int               // the ranks of this process and of the peer
 	Strategy          strategy.Strategy // decides what leaves next, in which packet, over which rail
@@ -29,14 +29,14 @@ type Flow struct {
 	Rails             []Rail
 	Closing           bool           // this side closes: it receives nothing more
 	Dead              error          // what new requests fail with; nil while the flow works
-	Watched           *atomic.Uint32 // not 0 if a monitor watches: then Finished gives all requests that end. The owner writes it
+	Monitored         *atomic.Uint32 // not 0 if a monitor watches: then Finished gives all requests that end. The gate writes it
 
 	tx          sender
 	rx          receiver
 	loans       lending
 	notes       notes
 	bye         closing
-	finished    Queue  // requests that have ended, or that need their owner, and that Finished has not given yet
+	finished    Queue  // requests that have finished, or that need the gate, and that Finished has not given yet
 	toDeliver   Queue  // receives for which a search has found the message, which they do not have yet
 	pending     int    // number of requests that count as pending; see Pending
 	sendDue     bool   // see SendDue
@@ -80,7 +80,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 		r.Cost = strategy.DefaultCost
 		r.Streams[Pull].dir = Pull
 	}
-	f.Watched = new(atomic.Uint32)
+	f.Monitored = new(atomic.Uint32)
 	f.tx.credit, f.tx.window = b.PeerWindow, b.PeerWindow
 	f.tx.records = min(b.PeerRecords, MaxCookies)
 	f.rx.window = min(b.Window, math.MaxUint32)
@@ -88,16 +88,16 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.pool.limit = int(f.rx.window / 4)
 	f.rx.ProbeFound, f.rx.ReceiveFound, f.rx.AgeLimit = f.endProbe, f.noteFound, &f.rx.limit
 	f.rx.Total = &f.rx.posted
-	f.rx.unopened = match.NewAny[Request](nil, rank, nil)
+	f.rx.unopened = match.NewAnyList[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }
 
 // Join makes the flow share the receives from any source in a context with other gates, by any.
-func (f *Flow) Join(context uint16, any *match.Any[Request]) {
-	if context == Plain {
-		f.rx.Init(f.PeerRank, any)
+func (f *Flow) Join(context uint16, anyList *match.AnyList[Request]) {
+	if context == DefaultContext {
+		f.rx.Init(f.PeerRank, anyList)
 	} else {
-		f.rx.join(context, any)
+		f.rx.join(context, anyList)
 	}
 }
 
@@ -131,27 +131,27 @@ func (f *Flow) EagerLimit() int { return f.tx.eagerLimit }
 // MaxBody returns the length of the longest body of a packet, in bytes.
 func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
-// Finished takes out the oldest request that the owner must handle; nil if there is none. Its Stage says why:
+// Finished takes out the oldest request that the gate must handle; nil if there is none. Its Stage says why:
 //
 //	Done       the request has ended, and Finish has not set its State
-//	Choosing   a receive whose message has come: the owner chooses the buffer, and then calls Deliver
+//	Choosing   a receive whose message has come: the gate chooses the buffer, and then calls Deliver
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
-// NoNews reports whether the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
+// NoNews reports whether the flow has nothing to tell its gate: Finished would return nil, and SearchDue false.
 func (f *Flow) NoNews() bool { return f.finished.head == nil && !f.searchDue }
 
-// Settled reports whether the flow has no news, and the values that Pending would give are those that the owner knows:
+// Settled reports whether the flow has no news, and the values that Pending would give are those that the gate knows:
 // pending reports whether requests is above 0.
 func (f *Flow) Settled(pending, holding bool) bool {
 	return f.NoNews() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage
+// Pending returns the number of requests that are under way, apart from those whose gate looks at their Stage
 // (NotifyNone). holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). Finish
+// Count adds a request to those that Pending counts, once, unless its gate looks at its Stage (NotifyNone). Finish
 // takes it off again.
 func (f *Flow) Count(r *Request) {
 	if r.Notify == NotifyNone || r.Counted {
@@ -170,18 +170,18 @@ func (f *Flow) SendDue() bool {
 	return due
 }
 
-// Finish ends r, which is in no queue of the flow. It sets State if that is all that the owner waits for; else it adds r
+// Finish ends r, which is in no queue of the flow. It sets State if that is all that the gate waits for; else it adds r
 // to those that Finished gives.
 func (f *Flow) Finish(r *Request, err error) {
-	r.Stage = Done
+	r.Stage = Finished
 	if err != nil {
 		r.SetErr(err)
 	}
-	if r.UsesRare {
-		f.finishSpecial(r)
+	if r.UsesExtras {
+		f.finishWithExtras(r)
 	}
-	watched := f.Watched.Load() != 0
-	if r.Notify == NotifyNone && !watched {
+	monitored := f.Monitored.Load() != 0
+	if r.Notify == NotifyNone && !monitored {
 		return
 	}
 	if r.Counted {
@@ -190,16 +190,16 @@ func (f *Flow) Finish(r *Request, err error) {
 			f.pending--
 		}
 	}
-	if r.Notify != NotifyState || r.UsesRare || watched {
+	if r.Notify != NotifyState || r.UsesExtras || monitored {
 		f.finished.Push(r)
 		return
 	}
-	asm.StoreRelease32(&r.State, Ended) // the last access: the owner may start r again from here on
+	asm.StoreRelease32(&r.State, StateDone) // the last access: the gate may start r again from here on
 }
 
-// finishSpecial is the part of Finish for requests that use their Rare.
-func (f *Flow) finishSpecial(r *Request) {
-	switch x := r.Rare; {
+// finishWithExtras is the part of Finish for requests that use their Extras.
+func (f *Flow) finishWithExtras(r *Request) {
+	switch x := r.Extras; {
 	case x.bounce != nil:
 		r.freeBounce()
 	case x.Loans && r.err == nil && x.Lease == nil:
@@ -209,7 +209,7 @@ func (f *Flow) finishSpecial(r *Request) {
 
 // notice makes Finished give the news of an unexpected message, if a monitor watches.
 func (f *Flow) notice(m *Message) {
-	if f.Watched.Load() != 0 && m.context != Library {
+	if f.Monitored.Load() != 0 && m.context != Library {
 		r := &Request{Stage: Noticed, Context: m.context, Size: m.size}
 		r.Entry.Tag = m.Tag
 		f.finished.Push(r)
@@ -232,14 +232,14 @@ type Ledger struct {
 func (f *Flow) Ledger() Ledger {
 	l := Ledger{
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
-		Outstanding: f.tx.announced.used, Told: f.tx.fullTold, PeerRecords: f.tx.records,
+		Outstanding: f.tx.announced.used, Told: f.tx.fullSent, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
 		Posted: f.Posted(), Loaned: f.loans.out, Kept: f.loans.spares.Len(), Moved: [2]uint64{f.total(0), f.total(1)},
 	}
 	for x := range f.rx.all {
 		l.Unexpected += x.Unexpected()
 	}
-	for r := f.tx.queue.head; r != nil; r = r.Link {
+	for r := f.tx.queue.head; r != nil; r = r.Next {
 		l.Waiting++
 	}
 	return l

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// expect checks what has become of the sends of one side and the receives of the other: the messages of a tag go, in the
-// order of the sends, to the receives in the order of their posting; these name their tags. The same tag in another
+// expect checks what has become of the sends of one side and the receives of the other: the messages of a tag go, in
+// the order of the sends, to the receives in the order of their posting; these name their tags. The same tag in another
 // context is another one.
 func expect(t *rapid.T, from, to *side, tags int, over bool) {
 	for i := range tags * len(inContexts) {
@@ -32,7 +32,7 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 		}
 		for i, r := range recvs {
 			switch {
-			case r.Stage != Done:
+			case r.Stage != Finished:
 				if over && i < len(sends) {
 					t.Fatalf("tag %d: receive %d is %v, its send %v, and nothing moves", tag, i, r.Stage, sends[i].Stage)
 				}
@@ -47,22 +47,22 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 			}
 		}
 		for i, s := range sends {
-			if over && i < len(recvs) && s.Stage != Done {
+			if over && i < len(recvs) && s.Stage != Finished {
 				t.Fatalf("tag %d: send %d is %v, its receive %v, and nothing moves", tag, i, s.Stage, recvs[i].Stage)
 			}
-			if s.Synchronous() && s.Stage == Done && i >= len(recvs) {
+			if s.Synchronous() && s.Stage == Finished && i >= len(recvs) {
 				t.Fatalf("tag %d: synchronous send %d is done without a receive", tag, i)
 			}
 		}
 	}
 }
 
-var inContexts = []uint16{Library, Plain, 500}
+var inContexts = []uint16{Library, DefaultContext, 500}
 
 var errWithdrawn = errors.New("withdrawn")
 
-// ledger checks that no credit is lost: what a side may still send, what is on its way, and what the other one has of it
-// or gives back just now make up the window.
+// ledger checks that no credit is lost: what a side may still send, what is on its way, and what the other one has of
+// it or gives back just now make up the window.
 func ledger(t *rapid.T, from, to *side) {
 	credit := from.f.tx.credit
 	for _, p := range from.packets {
@@ -86,8 +86,8 @@ func ledger(t *rapid.T, from, to *side) {
 	}
 }
 
-// TestTwoFlows has an adversary decide when packets leave, how many, when they arrive, and how many bytes move at a time.
-// However it does, messages arrive whole, once and in order, and nothing waits for ever.
+// TestTwoFlows has an adversary decide when packets leave, how many, when they arrive, and how many bytes move at a
+// time. However it does, messages arrive whole, once and in order, and nothing waits for ever.
 func TestTwoFlows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const tags = 3
@@ -117,10 +117,10 @@ func TestTwoFlows(t *testing.T) {
 				r := request(tag.Draw(t, "tag"), data(sizes.Draw(t, "size"), seed))
 				r.Context = context.Draw(t, "context")
 				if rapid.IntRange(0, 4).Draw(t, "how") == 0 {
-					r.UsesRare, r.Rare.Sync = true, true
+					r.UsesExtras, r.Extras.Sync = true, true
 				}
 				if b := r.Data.Buf(); rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
-					r.UsesRare = true
+					r.UsesExtras = true
 					r.Scatter([][]byte{b[:len(b)/3], nil, b[len(b)/3:]})
 				}
 				s.send(r)
@@ -178,7 +178,7 @@ func TestTwoFlows(t *testing.T) {
 		for i, s := range w.sides {
 			left := 0
 			for _, r := range slices.Concat(s.sends, s.recvs) {
-				if r.Stage != Done {
+				if r.Stage != Finished {
 					left++
 				}
 			}
@@ -187,7 +187,7 @@ func TestTwoFlows(t *testing.T) {
 			}
 			s.f.End(errors.New("over"))
 			for _, r := range slices.Concat(s.sends, s.recvs) {
-				if r.Stage != Done {
+				if r.Stage != Finished {
 					t.Fatalf("side %d has ended, and a request is %v", i, r.Stage)
 				}
 			}
@@ -198,8 +198,8 @@ func TestTwoFlows(t *testing.T) {
 	})
 }
 
-// TestHostilePackets gives a flow packets that make no sense, among such that do: it says so, keeps within its bounds, and
-// ends.
+// TestHostilePackets gives a flow packets that make no sense, among such that do: it says so, keeps within its bounds,
+// and ends.
 func TestHostilePackets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(options{window: 1000, records: 3, rails: 2})
@@ -218,7 +218,7 @@ func TestHostilePackets(t *testing.T) {
 			}
 			body := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "body")
 			h := driver.Header{
-				Kind: uint8(rapid.IntRange(0, int(LastKind)+1).Draw(t, "kind")), Context: rapid.SampledFrom([]uint16{Plain, Plain, Library, 9}).Draw(t, "context"), Flags: rapid.SampledFrom([]uint8{0, 0, 1, FlagMore, 9}).Draw(t, "flags"),
+				Kind: uint8(rapid.IntRange(0, int(LastKind)+1).Draw(t, "kind")), Context: rapid.SampledFrom([]uint16{DefaultContext, DefaultContext, Library, 9}).Draw(t, "context"), Flags: rapid.SampledFrom([]uint8{0, 0, 1, FlagMore, 9}).Draw(t, "flags"),
 				Tag: rapid.Uint64Range(0, 3).Draw(t, "tag"), Size: rapid.OneOf(rapid.Uint64Range(0, 300), rapid.Uint64()).Draw(t, "size"),
 				Cookie: rapid.OneOf(rapid.Uint32Range(0, 300), rapid.Just[uint32](1<<CookieBits)).Draw(t, "cookie"), Seq: b.f.rx.seq,
 				Body: uint32(len(body)),
@@ -236,7 +236,7 @@ func TestHostilePackets(t *testing.T) {
 		}
 		b.endOn(errors.New("over"))
 		for _, r := range slices.Concat(b.sends, b.recvs) {
-			if r.Stage != Done {
+			if r.Stage != Finished {
 				t.Fatalf("the flow has ended, and a request is %v", r.Stage)
 			}
 		}
@@ -262,7 +262,7 @@ func TestManyContexts(t *testing.T) {
 		}
 		last.head.Seq = MaxContexts + 1
 		if last.head.Kind == KindAggregate {
-			last.body = appendHead(appendHead(nil, Plain, 0, 0), Library, 0, 0)
+			last.body = appendHead(appendHead(nil, DefaultContext, 0, 0), Library, 0, 0)
 		}
 		if err := f.Packet(&last.head, last.body, w.sides[0]); err == nil {
 			t.Errorf("%s: one context more is taken", name)
@@ -270,30 +270,30 @@ func TestManyContexts(t *testing.T) {
 	}
 }
 
-// TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message
-// for a receive for any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive
-// was taken.
+// TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a
+// message for a receive for any source that was posted meanwhile. Nothing else would deliver it: the poster sees that
+// its receive was taken.
 func TestPacketDeliversWhatItFinds(t *testing.T) {
 	var s side
 	f := &s.f
-	any := match.NewAny[Request](match.All(1), 0, &sync.Mutex{})
+	anyList := match.NewAnyList[Request](match.All(1), 0, &sync.Mutex{})
 	f.Init(0, 0, 1, Bounds{Window: 1000, Records: 10})
-	f.Join(Plain, any)
+	f.Join(DefaultContext, anyList)
 	arrive := func(seq uint32) {
 		t.Helper()
-		h := driver.Header{Kind: KindEager, Context: Plain, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
+		h := driver.Header{Kind: KindEager, Context: DefaultContext, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
 		if err := f.Packet(&h, data(10, int(seq)), &s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	arrive(0)
 	r := request(0, make([]byte, 10))
-	r.Op, r.UsesRare, r.Rare.Anywhere = OpRecv, true, true
+	r.Kind, r.UsesExtras, r.Extras.Anywhere = RequestRecv, true, true
 	r.Stage = Posted
-	r.Rare.Wild.Set(&r.Entry, match.Exact, false)
-	any.Post(&r.Rare.Wild)
+	r.Extras.Wild.Set(&r.Entry, match.Exact, false)
+	anyList.Post(&r.Extras.Wild)
 	arrive(1)
-	if r.Stage != Done || !bytes.Equal(r.Data.Buf(), data(10, 0)) {
+	if r.Stage != Finished || !bytes.Equal(r.Data.Buf(), data(10, 0)) {
 		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf())
 	}
 }
@@ -305,10 +305,10 @@ func TestShortAllocatesNothing(t *testing.T) {
 	msg := data(16, 1)
 	r := request(7, make([]byte, 16))
 	exchange := func() {
-		if !b.PostPlainly(r) {
+		if !b.PostUsual(r) {
 			t.Fatal("something is out of the ordinary")
 		}
-		head := a.ShortHeader(Plain, 7, len(msg))
+		head := a.ShortHeader(DefaultContext, 7, len(msg))
 		if head == nil {
 			t.Fatal("a short message does not leave at once")
 		}

@@ -38,7 +38,7 @@ type openPacket struct {
 func (op *openPacket) empty() bool { return op.messages == 0 }
 
 // mayGather reports whether a message goes into the open packet, or opens one because others will follow.
-func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
+func (f *Flow) mayGather(tag uint64, size int, c WaitingSenders) bool {
 	x := &f.tx.gathered
 	if x.empty() && (!c.Ready || f.enoughGathered(c.Woken) < 2) || size > strategy.MaxGatherBytes {
 		return false
@@ -47,9 +47,9 @@ func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// gather adds a message in the context Plain, for which there is credit, to the open packet. leave reports whether the
+// gather adds a message in the DefaultContext, for which there is credit, to the open packet. leave reports whether the
 // packet has nothing more to wait for.
-func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
+func (f *Flow) gather(tag uint64, buf []byte, c WaitingSenders) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
 		if x.body == nil {
@@ -57,7 +57,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 		}
 		x.body, x.polls = x.body[:0], 0
 	}
-	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
+	x.body = append(appendHead(x.body, DefaultContext, tag, len(buf)), buf...)
 	x.messages++
 	f.setUnsent(unsentGathered, true)
 	f.tx.seq++
@@ -75,7 +75,7 @@ func (f *Flow) enoughGathered(woken int) int {
 func (f *Flow) HasGathered() bool { return f.unsent&unsentGathered != 0 }
 
 // KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is
-// Company.Ready.
+// WaitingSenders.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
 	if x.polls == strategy.MaxGatherPolls || !ready {
@@ -96,7 +96,7 @@ func (f *Flow) packGathered() *Packet {
 	if x.messages == 1 {
 		p.Head.Kind, p.Head.Tag = KindEager, binary.LittleEndian.Uint64(x.body)
 		p.Body = x.body[AggregateHead:]
-		p.Head.Body, p.Head.Size, p.Head.Context = uint32(len(p.Body)), uint64(len(p.Body)), Plain
+		p.Head.Body, p.Head.Size, p.Head.Context = uint32(len(p.Body)), uint64(len(p.Body)), DefaultContext
 	}
 	return p
 }

@@ -22,8 +22,8 @@ const (
 // Contexts that need not be opened. A message belongs to a context, and only receives and probes in that context find
 // it.
 const (
-	Library uint16 = iota // messages that the library itself sends
-	Plain                 // messages of a program that names no context
+	Library        uint16 = iota // messages that the library itself sends
+	DefaultContext               // messages of a program that names no context
 )
 
 // Overhead is the credit that a message takes beyond its body, in bytes: about the memory that the receiver needs to

@@ -7,10 +7,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane). The
-// first word of a shelf.List is its oldest element.
+// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane).
+// The first word of a shelf.List is its oldest element.
 func (f *Flow) Lane(x *lane.Lane) {
-	x.Watched = f.Watched
+	x.Monitored = f.Monitored
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
 	x.Eager, x.Credit, x.MaxCredit = &f.tx.eagerLimit, &f.tx.credit, &f.tx.window
@@ -26,4 +26,4 @@ func (f *Flow) Way(context uint16, w *lane.Way) {
 }
 
 // Context returns the list of the receives from any source in a context.
-func (f *Flow) Context(number uint16) *match.Any[Request] { return f.rx.matcher(number).Any() }
+func (f *Flow) Context(number uint16) *match.AnyList[Request] { return f.rx.matcher(number).AnyList() }

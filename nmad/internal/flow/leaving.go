@@ -2,8 +2,8 @@ package flow
 
 // Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take only a part of it. Only a
 // thread that polls this gate hands the rest to the kernel. So a send is not done before the kernel has all of its
-// packet: otherwise its owner might never look at the gate again, nor any other thread, and the receiver would wait for
-// ever.
+// packet: otherwise its waiter might never look at the gate again, nor any other thread, and the receiver would wait
+// for ever.
 //
 //	         the link takes the packet             Flush leaves nothing; or the link takes the next
 //	queued ---------------------------> leaving --- packet, which it does only when nothing is left ---> done

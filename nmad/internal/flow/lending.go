@@ -20,14 +20,14 @@ import (
 //	                                           │ else: sends RTR, and all goes on as after RDV (rendezvous.go)
 //
 // A LOAN counts as an announcement in all other respects: the order of messages, unexpected messages, probes, claims,
-// cancelling, truncation, and records. A receiver that cannot map the memory also answers by RTR; the sender need not
+// canceling, truncation, and records. A receiver that cannot map the memory also answers by RTR; the sender need not
 // know why. A loaned message that was not received yet takes memory of the sender. So a sender that is too fast is held
 // back: it gets no further buffer.
 //
 //	send:  queued -> announced -> done                  the receive takes the loan, and the program has released it
 //	                 announced -> pushing -> done       the receive asks for the bytes
 //
-// The owner of the flow maps the memory, for reading only (Network.View). It checks that the size of the memory cannot
+// The gate maps the memory, for reading only (Network.View). It checks that the size of the memory cannot
 // change, and that the message lies within. The bytes may change at any time, even if the peer keeps the rules: after
 // Close, or after a send has failed, the buffer belongs to the sender again, while the receiver may still read.
 //
@@ -37,11 +37,11 @@ import (
 // MinLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
 const MinLoan = 4 << 10
 
-// The body of a LOAN. The first LOAN of a flow has LoanCard bytes that say which memory it is. Then each has LoanBody
+// The body of a LOAN. The first LOAN of a flow has LoanHandle bytes that say which memory it is. Then each has LoanBody
 // bytes: the place of the message in that memory (8).
 const (
-	LoanBody = 8
-	LoanCard = 24
+	LoanBody   = 8
+	LoanHandle = 24
 )
 
 // lending is the part of a flow that handles loans.
@@ -55,10 +55,10 @@ type lending struct {
 
 // Lease is the flow's part of a loan. The flow uses the memory again, for another loan.
 type Lease struct {
-	// Generation is odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for
+	// Generation is odd until the program releases the loan: then the gate adds 1, without a lock. The flow adds 1 for
 	// a new loan.
 	Generation atomic.Uint32
-	Next       *Lease // the owner's: the next one in a list of released ones
+	Next       *Lease // the gate's: the next one in a list of released ones
 	InPeer     bool   // the bytes lie in the sender's memory; else in the buffer of the receive
 	Bytes      []byte // the message
 
@@ -68,36 +68,36 @@ type Lease struct {
 
 // lendable reports whether a send is announced by LOAN.
 func (f *Flow) lendable(r *Request) bool {
-	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= MinLoan && f.Lending()
+	return r.UsesExtras && r.Extras.LoanPlace != nil && r.Data.Size >= MinLoan && f.Lending()
 }
 
 // Lending reports whether messages in buffers of nmad.Gate.Alloc are announced by LOAN.
-func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanCard+LoanBody }
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanHandle+LoanBody }
 
 // describeLoan makes an announcement the LOAN of its send.
 func (f *Flow) describeLoan(p *Packet) {
-	p.Body = p.rendezvous.req.Rare.LoanPlace[:]
+	p.Body = p.rendezvous.req.Extras.LoanPlace[:]
 	if f.Stats.Loaned > 0 {
-		p.Body = p.Body[LoanCard:]
+		p.Body = p.Body[LoanHandle:]
 	}
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// ViewUnused reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is
+// ViewUnused reports whether the gate may unmap the peer's memory: the flow has ended, and no loan in that memory is
 // out.
 func (f *Flow) ViewUnused() bool { return f.ended && f.loans.out == 0 }
 
 // handleLoan handles LOAN.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
-	card := LoanCard
+	handle := LoanHandle
 	if f.loans.known {
-		card = 0
+		handle = 0
 	}
-	if len(body) != card+LoanBody || h.Size == 0 {
+	if len(body) != handle+LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
 	f.loans.known = true
-	body, wrong := n.View(body[:card], binary.LittleEndian.Uint64(body[card:]), h.Size)
+	body, wrong := n.View(body[:handle], binary.LittleEndian.Uint64(body[handle:]), h.Size)
 	if wrong != nil {
 		return wrong
 	}
@@ -120,7 +120,7 @@ func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 	l := f.loans.spares.Get()
 	l.InPeer, l.Bytes = false, bytes
-	r.Rare.Lease, r.Rare.LeaseGeneration = l, l.Generation.Add(1)
+	r.Extras.Lease, r.Extras.LeaseGeneration = l, l.Generation.Add(1)
 	return l
 }
 
@@ -133,7 +133,7 @@ func (f *Flow) leaseCopy(r *Request) {
 	}
 }
 
-// Release handles a loan that the program has released, when the owner has added 1 to its Generation.
+// Release handles a loan that the program has released, when the gate has added 1 to its Generation.
 func (f *Flow) Release(l *Lease) {
 	switch {
 	case !l.InPeer:

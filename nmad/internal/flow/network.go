@@ -1,6 +1,6 @@
 package flow
 
-// Network is what a flow calls: the small track of the first rail, and the memory and the inbox of its owner. The flow
+// Network is what a flow calls: the small track of the first rail, and the memory and the inbox of its gate. The flow
 // calls it only inside of Drain, Gather, Flush and Packet.
 type Network interface {
 	// Emit hands a packet to the link. It returns false if the link has no room. With more a Flush follows, so the
@@ -10,12 +10,12 @@ type Network interface {
 	// if the link buffers (driver.Caps.Buffered).
 	Flush() (bool, error)
 	// View returns the message of size bytes at the offset place in the peer's memory; nil if that memory cannot be
-	// mapped. card names the memory in the first call, and is empty in later ones. An error says how the peer has
+	// mapped. handle names the memory in the first call, and is empty in later ones. An error says how the peer has
 	// broken the protocol.
-	View(card []byte, place, size uint64) ([]byte, error)
+	View(handle []byte, place, size uint64) ([]byte, error)
 	// Begin begins the receives that other threads have left for the holder of the lock, by Receive and Post. It
 	// returns the age up to which receives from any source may be compared with the message that has come
-	// (match.Any.Now).
+	// (match.AnyList.Now).
 	Begin() (age uint64)
 }
 
@@ -61,17 +61,17 @@ func (f *Flow) flush(n Network) (all bool, err error) {
 	return all, nil
 }
 
-// Company is what the owner of a flow knows about threads that are about to send.
-type Company struct {
-	Woken int  // number of threads that the owner has woken and that have not run since
+// WaitingSenders is what the gate knows about threads that are about to send.
+type WaitingSenders struct {
+	Woken int  // number of threads that the gate has woken and that have not run since
 	Ready bool // some of them are ready on the caller's VP
 	Alone bool // the message must not share a packet with others
 }
 
-// Gather takes a message in the context Plain that could leave by ShortHeader: it adds the message to the open packet
+// Gather takes a message in the DefaultContext that could leave by ShortHeader: it adds the message to the open packet
 // (gather.go), or opens one, and returns true. If the message is to leave by itself, Gather sends the open packet
 // first, and returns false. The error is the network's.
-func (f *Flow) Gather(tag uint64, buf []byte, c Company, n Network) (gathered bool, err error) {
+func (f *Flow) Gather(tag uint64, buf []byte, c WaitingSenders, n Network) (gathered bool, err error) {
 	if !f.canLeave(len(buf)) || f.LacksCredit(len(buf)) {
 		return false, nil
 	}

@@ -47,7 +47,7 @@ func (f *Flow) pack(c content, h driver.Header) *Packet {
 // a flush. An RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
 func (f *Flow) onlyOneMessage() bool {
 	r := f.tx.queue.head
-	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.controlWaits()
+	return r != nil && r.Next == nil && f.rx.answers.Empty() && !f.controlWaits()
 }
 
 // next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order
@@ -86,7 +86,7 @@ func (f *Flow) next() *Packet {
 // adds; or its announcement, if the message is long or lacks credit; or FULL, if the peer has no record left for the
 // announcement. It returns nil if FULL was sent: then the queue waits for ROOM.
 func (f *Flow) packMessage(r *Request) *Packet {
-	if r.Link != nil {
+	if r.Next != nil {
 		if n, bytes := f.measureAggregate(); n > 1 {
 			return f.packAggregate(n, bytes)
 		}
@@ -102,7 +102,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		return p
 	}
 	if f.tx.announced.used >= f.tx.records {
-		if f.tx.fullTold == f.tx.records {
+		if f.tx.fullSent == f.tx.records {
 			return nil
 		}
 		return f.pack(fullPacket, driver.Header{Kind: KindFull, Size: uint64(f.tx.records)})
@@ -150,7 +150,7 @@ func (f *Flow) packetTaken() {
 		f.notes.noteTaken(len(p.Body))
 		f.setUnsent(unsentNotes, !f.notes.empty())
 	case fullPacket:
-		f.tx.fullTold = f.tx.records
+		f.tx.fullSent = f.tx.records
 	case byeAckPacket:
 		f.bye.owesAck = false
 	case byePacket:

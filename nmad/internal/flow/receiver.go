@@ -15,16 +15,16 @@ import (
 type receiver struct {
 	contexts
 
-	seq         uint32                 // number of the next message
-	pool        messagePool            // memory of unexpected messages
-	answers     shelf.List[rendezvous] // receives whose next RTR waits for room
-	sharesValid bool                   // Flow.shares holds what to ask for next of the first of answers
-	deferred    shelf.List[rendezvous] // receives whose next RTR waits for an idle rail
-	records     int                    // rendezvous that may be unexpected at once; see records.go
-	announced   int                    // rendezvous that are unexpected
-	fullHeard   uint64                 // number of records in the last FULL that has come; 0 if none has
-	full        bool                   // the last FULL was for the records that there are now: the peer waits for ROOM
-	owesRoom    bool                   // ROOM is to be sent
+	seq          uint32                 // number of the next message
+	pool         messagePool            // memory of unexpected messages
+	answers      shelf.List[rendezvous] // receives whose next RTR waits for room
+	sharesValid  bool                   // Flow.shares holds what to ask for next of the first of answers
+	deferred     shelf.List[rendezvous] // receives whose next RTR waits for an idle rail
+	records      int                    // rendezvous that may be unexpected at once; see records.go
+	announced    int                    // rendezvous that are unexpected
+	fullReceived uint64                 // number of records in the last FULL that has come; 0 if none has
+	full         bool                   // the last FULL was for the records that there are now: the peer waits for ROOM
+	owesRoom     bool                   // ROOM is to be sent
 
 	// Credit, in bytes; see credit.go.
 	window int64 // the largest taken
@@ -33,12 +33,12 @@ type receiver struct {
 }
 
 // Receive begins a receive, or a probe: it looks among the unexpected messages. It returns true if the message was
-// there; else the owner may Post the request.
+// there; else the gate may Post the request.
 func (f *Flow) Receive(r *Request) bool {
 	r.Stage = Posted
 	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
-	if r.UsesRare {
-		p, probe = r.Rare.Wild.Pattern(), r.Rare.Wild.Probe
+	if r.UsesExtras {
+		p, probe = r.Extras.Wild.Pattern(), r.Extras.Wild.Probe
 	}
 	if !probe {
 		f.Stats.Recvs++
@@ -65,17 +65,17 @@ func (f *Flow) Post(r *Request) {
 	f.relieve() // the message may be behind others that wait for a record; see records.go
 	r.Stage = Posted
 	f.Count(r)
-	if x := f.rx.matcher(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
-		x.PostWild(&r.Rare.Wild)
+	if x := f.rx.matcher(r.Context); r.UsesExtras && !r.Extras.Wild.Exact() {
+		x.PostWild(&r.Extras.Wild)
 	} else {
 		x.Post(&r.Entry)
 	}
 }
 
-// PostPlainly is Receive followed by Post, in the usual case: a receive in the context Plain that uses no Rare, while
+// PostUsual is Receive followed by Post, in the usual case: a receive in the DefaultContext that uses no Extras, while
 // no message is unexpected. In any other case it does nothing, and returns false.
-func (f *Flow) PostPlainly(r *Request) bool {
-	if r.UsesRare || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
+func (f *Flow) PostUsual(r *Request) bool {
+	if r.UsesExtras || r.Context != DefaultContext || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
 	}
 	r.Stage = Posted
@@ -85,8 +85,8 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly and only exact receives wait in
-// its context. Otherwise it does nothing, and done is false. due reports whether the owner should call Drain, because
+// ReceiveWhole is Receive of a receive that uses no Extras, if its message came eagerly and only exact receives wait in
+// its context. Otherwise it does nothing, and done is false. due reports whether the gate should call Drain, because
 // credit is to be given back.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.matcher(r.Context)
@@ -98,14 +98,14 @@ func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	return done, done && !f.ended && f.rx.creditDue()
 }
 
-// Withdraw takes a request out that is Posted or Queued, and reports whether it was. The owner then ends the request by
+// Withdraw takes a request out that is Posted or Queued, and reports whether it was. The gate then ends the request by
 // Finish.
 func (f *Flow) Withdraw(r *Request) bool {
 	switch r.Stage {
 	case Posted:
 		var w *match.Wild[Request]
-		if r.UsesRare {
-			w = &r.Rare.Wild
+		if r.UsesExtras {
+			w = &r.Extras.Wild
 		}
 		return f.rx.matcher(r.Context).Withdraw(&r.Entry, w)
 	case Queued:
@@ -115,10 +115,10 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the
-// message has the tag that the owner has set, and that the owner may read at any time.
+// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Extras: else the
+// message has the tag that the gate has set, and that the program may read at any time.
 func (r *Request) setMatched(m *Message) {
-	if r.Stage = Matched; r.UsesRare {
+	if r.Stage = Matched; r.UsesExtras {
 		r.Entry.Tag = m.Tag
 	}
 }
@@ -134,7 +134,7 @@ func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 	return m
 }
 
-// Claim takes out the message that Peek finds. The owner gives it to a receive by Deliver.
+// Claim takes out the message that Peek finds. The gate gives it to a receive by Deliver.
 func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
 	m := f.rx.matcher(context).Take(p, age)
 	if m == nil {
@@ -168,12 +168,12 @@ func (f *Flow) HasPosted() bool {
 	return false
 }
 
-// isSimple reports whether a packet brings one eager message in the context Plain, in which only exact receives wait.
+// isSimple reports whether a packet brings one eager message in the DefaultContext, in which only exact receives wait.
 func (f *Flow) isSimple(h *driver.Header) bool {
-	return h.Kind == KindEager && h.Context == Plain && f.rx.OnlyExact()
+	return h.Kind == KindEager && h.Context == DefaultContext && f.rx.OnlyExact()
 }
 
-// SearchDue reports whether the owner has to call Search, outside of any other call, and forgets it.
+// SearchDue reports whether the gate has to call Search, outside of any other call, and forgets it.
 func (f *Flow) SearchDue() bool {
 	due := f.searchDue
 	f.searchDue = false
@@ -181,14 +181,14 @@ func (f *Flow) SearchDue() bool {
 }
 
 // Search compares the unexpected messages with the receives and probes from any source of up to that age, which were
-// posted after the messages came. The owner calls it when SearchDue tells, or when a thread has posted such a receive.
+// posted after the messages came. The gate calls it when SearchDue tells, or when a thread has posted such a receive.
 func (f *Flow) Search(age uint64) {
 	if f.Closing {
 		return
 	}
 	for x := range f.rx.all {
 		x.Search(age)
-		if !x.Any().Empty() {
+		if !x.AnyList().Empty() {
 			f.relieve()
 		}
 	}
@@ -198,7 +198,7 @@ func (f *Flow) Search(age uint64) {
 // noteFound gives a receive from any source the message that a search has found for it. deliverFound delivers it later,
 // when the flow is not inside of the matcher.
 func (f *Flow) noteFound(r *Request, m *Message) {
-	r.Rare.From, r.Rare.message = f.PeerRank, m
+	r.Extras.From, r.Extras.message = f.PeerRank, m
 	r.setMatched(m)
 	f.toDeliver.Push(r)
 }
@@ -206,21 +206,21 @@ func (f *Flow) noteFound(r *Request, m *Message) {
 // deliverFound delivers the messages that searches have found.
 func (f *Flow) deliverFound() {
 	for r := f.toDeliver.Pop(); r != nil; r = f.toDeliver.Pop() {
-		f.deliver(r, r.Rare.message)
+		f.deliver(r, r.Extras.message)
 	}
 }
 
 // endProbe ends a probe with the envelope of the message that it has found.
 func (f *Flow) endProbe(p *Request, m *Message) {
-	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.PeerRank, m.size
+	p.Entry.Tag, p.Extras.From, p.Size = m.Tag, f.PeerRank, m.size
 	f.Finish(p, nil)
 }
 
-// Deliver carries on with a receive whose owner has chosen the buffer (m is nil), or begins a receive of m, which was
+// Deliver carries on with a receive whose buffer the gate has chosen (m is nil), or begins a receive of m, which was
 // claimed.
 func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
-		m = r.Rare.message
+		m = r.Extras.message
 	} else {
 		r.Stage, r.Context = Matched, m.context
 		f.Stats.Recvs++
@@ -230,7 +230,7 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 
 // deliver gives an unexpected message to its receive.
 func (f *Flow) deliver(r *Request, m *Message) {
-	if m.loaned && r.UsesRare && r.Rare.Loans && f.Dead == nil {
+	if m.loaned && r.UsesExtras && r.Extras.Loans && f.Dead == nil {
 		bytes, cookie := m.body, m.cookie
 		f.rx.announced--
 		f.rx.pool.put(m)
@@ -250,7 +250,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.rx.pool.put(m)
 		f.Finish(r, err)
 		f.sendDue = f.sendDue || !f.ended && f.rx.creditDue()
-	case f.Dead != nil: // the gate has ended since the message was claimed, or while the owner chose the buffer
+	case f.Dead != nil: // the gate has ended since the message was claimed, or while the gate chose the buffer
 		if f.ended {
 			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
@@ -271,7 +271,7 @@ const shortCopy = 256
 // fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that
 // has room for it. In any other case it returns false, and does nothing.
 func (r *Request) fillShort(body []byte) bool {
-	if r.UsesRare || len(body) > min(r.Data.Size, shortCopy) {
+	if r.UsesExtras || len(body) > min(r.Data.Size, shortCopy) {
 		return false
 	}
 	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf(), body)
@@ -286,7 +286,7 @@ func (f *Flow) fill(r *Request, body []byte) error {
 	} else {
 		room := min(len(body), r.Data.Size) // a Data may have room for fewer bytes than its Size
 		if r.N = p.scatter(&cursor{}, body[:room]); r.N < room {
-			r.Rare.short = true
+			r.Extras.short = true
 			return f.dataError(r)
 		}
 	}
@@ -303,13 +303,13 @@ func (f *Flow) truncatedError(r *Request, size uint64) error {
 }
 
 // Packet handles one packet that has come. It trusts nothing in it: the header may say anything, and the body may
-// change while Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the owner then ends
-// the gate. Afterwards the owner looks at Finished, SearchDue and SendDue.
+// change while Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the caller then
+// ends the gate. Afterwards it looks at Finished, SearchDue and SendDue.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	if !f.isSimple(h) && !(f.rx.OnlyExact() && len(f.rx.others) == 0) {
 		// A thread may have left a receive for this gate in the inbox, and then have posted one from any source. The
 		// message must go to the first of the two. So the inbox is handled first, and the message ignores receives from
-		// any source that are younger than what was there; the owner searches for their messages later (Search).
+		// any source that are younger than what was there; the gate searches for their messages later (Search).
 		f.rx.limit = n.Begin()
 	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
@@ -322,7 +322,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 		if !f.rx.inOrder(h.Seq) {
 			return f.outOfOrder(h)
 		}
-		if h.Context != Plain {
+		if h.Context != DefaultContext {
 			if wrong := f.rx.check(h.Context); wrong != nil {
 				return wrong
 			}
@@ -379,7 +379,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 	case KindRoom:
 		return f.handleRoom(h.Size)
 	case KindBye:
-		return f.handleBye(h.Extent())
+		return f.handleBye(h.SizeAndContext())
 	case KindByeAck:
 		return f.handleByeAck()
 	case KindReturn:
@@ -408,8 +408,8 @@ func (f *Flow) Match(context uint16, tag uint64) *Request {
 		return x.Arrive(tag)
 	}
 	r := x.ArriveAny(tag)
-	if r != nil && r.UsesRare { // else the receive has named the tag, and its owner may be reading it
-		r.Entry.Tag, r.Rare.From = tag, f.PeerRank
+	if r != nil && r.UsesExtras { // else the receive has named the tag, and the program may be reading it
+		r.Entry.Tag, r.Extras.From = tag, f.PeerRank
 	}
 	return r
 }
@@ -448,9 +448,9 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 	f.keep(m)
 }
 
-// choose makes Finished give a receive whose owner has to choose the buffer for message m.
+// choose makes Finished give a receive whose buffer the gate has to choose for message m.
 func (f *Flow) choose(r *Request, m *Message) {
-	r.Stage, r.Rare.message, r.Rare.From = Choosing, m, f.PeerRank
+	r.Stage, r.Extras.message, r.Extras.From = Choosing, m, f.PeerRank
 	f.finished.Push(r)
 }
 
@@ -467,7 +467,7 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := f.Match(h.Context, h.Tag)
-	if r != nil && loan != nil && r.UsesRare && r.Rare.Loans {
+	if r != nil && loan != nil && r.UsesExtras && r.Extras.Loans {
 		f.giveLoan(r, loan, h.Cookie)
 		return nil
 	}

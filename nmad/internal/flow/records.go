@@ -39,10 +39,10 @@ package flow
 
 // handleFull handles FULL: the peer has used all records and has more to announce.
 func (f *Flow) handleFull(records uint64) error {
-	if records > uint64(f.rx.records) || records <= f.rx.fullHeard {
-		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.fullHeard)
+	if records > uint64(f.rx.records) || records <= f.rx.fullReceived {
+		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.fullReceived)
 	}
-	f.rx.fullHeard = records
+	f.rx.fullReceived = records
 	if records < uint64(f.rx.records) {
 		return nil // ROOM is on its way to the peer
 	}
@@ -57,7 +57,7 @@ func (f *Flow) handleFull(records uint64) error {
 
 // handleRoom handles ROOM: the peer has more records.
 func (f *Flow) handleRoom(records uint64) error {
-	if f.tx.fullTold != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
+	if f.tx.fullSent != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
 		return violation("it offers %d records, after %d", records, f.tx.records)
 	}
 	f.tx.records = int(records)

@@ -49,8 +49,8 @@ func (f *Flow) packNextRtr(v *rendezvous) *Packet {
 	if len(f.Rails) == 1 || v.want == 0 {
 		return f.packRtr(0, v, v.want)
 	}
-	if r := v.req; r.UsesRare && r.Rare.Pin != 0 {
-		return f.packRtr(int(r.Rare.Pin)-1, v, v.want)
+	if r := v.req; r.UsesExtras && r.Extras.Pin != 0 {
+		return f.packRtr(int(r.Extras.Pin)-1, v, v.want)
 	}
 	if !f.rx.sharesValid {
 		f.share(v.want - v.asked)

@@ -10,108 +10,117 @@ import (
 
 // Stage is the state of a request.
 //
-//	send:  Idle -> Queued -> Done                                   eager
-//	               Queued -> Leaving -> Done                        eager, and the kernel had no room for all of the packet
-//	               Queued -> Announced -> Pushing -> Done           rendezvous
-//	recv:  Idle -> Posted -> Done                                   eager
-//	               Posted -> Answering -> Pulling -> Done           rendezvous
-//	                         Answering <-> Deferred                 until a rail has become idle
-//	               Posted -> Choosing -> as from Posted             late choice of the buffer
-//	               Matched -> Done, Choosing or Answering           the receive takes an unexpected message
-//	               Posted -> Done                                   cancelled
+//	send:  NotStarted -> Queued -> Finished                         eager
+//	                     Queued -> Leaving -> Finished              eager, and the kernel had no room for all of the packet
+//	                     Queued -> Announced -> Pushing -> Finished rendezvous
+//	recv:  NotStarted -> Posted -> Finished                         eager
+//	                     Posted -> Answering -> Pulling -> Finished rendezvous
+//	                               Answering <-> Deferred           until a rail has become idle
+//	                     Posted -> Choosing -> as from Posted       late choice of the buffer
+//	                     Matched -> Finished, Choosing or Answering the receive takes an unexpected message
+//	                     Posted -> Finished                         canceled
 //	news:  Noticed                                                  an unexpected message has come; never a request
 //
 // The receiver asks for a message that several rails share chunk by chunk. Until it has asked for the last chunk, the
 // send stays Announced, and the receive Answering or Deferred, though bytes of the first chunk may be moving already.
 // leaving.go explains Leaving; a receive of no bytes, which is Pulling, also waits there for its RTR to leave the
 // driver's buffer. A send that finds room passes through Queued without being put into the queue. A receive whose
-// message is there already passes through Posted without being put into the table. From every stage but Idle a failure
-// leads to Done. From Done the owner may start the request again.
+// message is there already passes through Posted without being put into the table. From every stage but NotStarted a
+// failure leads to Finished. Once the request is done the program may start the request again.
 type Stage uint8
 
 const (
-	Idle      Stage = iota // not started
-	Queued                 // send: it waits for room, or for its turn
-	Leaving                // send: a part of its packet lies in the driver's buffer
-	Announced              // send: the RDV has left, and the receiver has not asked for all bytes yet
-	Pushing                // send: the bytes go out, or wait for those before them
-	Posted                 // recv: no message has come yet
-	Matched                // recv: the message is there, and deliver has not handled it yet
-	Choosing               // recv: the message is there, and the owner chooses the buffer
-	Answering              // recv: the RTR waits for room
-	Deferred               // recv: the RTR waits until a rail is idle
-	Pulling                // recv: the bytes come in, or wait for those before them
-	Done                   // ended
-	Noticed                // no request, but the news that an unexpected message has come; see Flow.Finished
+	NotStarted Stage = iota // not started
+	Queued                  // send: it waits for room, or for its turn
+	Leaving                 // send: a part of its packet lies in the driver's buffer
+	Announced               // send: the RDV has left, and the receiver has not asked for all bytes yet
+	Pushing                 // send: the bytes go out, or wait for those before them
+	Posted                  // recv: no message has come yet
+	Matched                 // recv: the message is there, and deliver has not handled it yet
+	Choosing                // recv: the message is there, and the gate chooses the buffer
+	Answering               // recv: the RTR waits for room
+	Deferred                // recv: the RTR waits until a rail is idle
+	Pulling                 // recv: the bytes come in, or wait for those before them
+	Finished                // the protocol needs nothing more of it
+	Noticed                 // no request, but the news that an unexpected message has come; see Flow.Finished
 )
 
 // String returns the name of the stage, in lower case.
 func (s Stage) String() string {
 	return [...]string{
-		"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred",
-		"pulling", "done", "noticed",
+		"not started", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred",
+		"pulling", "finished", "noticed",
 	}[s]
 }
 
-// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op,
-// Notify, Context, Data and Rare before it starts the request, and reads N, Size and Err once the request has ended. In
-// between the request belongs to the Flow, under the lock of the owner, except for State.
+// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The gate sets Entry.Tag, Kind,
+// Notify, Context, Data and Extras before it starts the request, and reads N, Size and Err once the request is done. In
+// between the request belongs to the Flow, under the lock of the gate, except for State.
 type Request struct {
 	Entry match.Entry[Request] // tag and age; place in the table of posted receives
 
-	State   atomic.Uint32 // Fresh, Started or Ended; the owner and Finish write it, any thread reads it
+	State   atomic.Uint32 // StateNotStarted, StateStarted or StateDone; the gate and Finish write it, any thread reads it
 	Stage   Stage
-	Op      Op
-	Notify  Notify // how the owner learns of the end
+	Kind    RequestKind
+	Notify  Notify // how a waiter learns that the request is done
 	Counted bool   // Pending counts the request
 
-	UsesRare bool   // Rare is in use; else nothing in it counts
-	Wakes    bool   // for the owner; the Flow does not look at it
-	Context  uint16 // number of the context of the tag
+	UsesExtras  bool   // Extras is in use; else nothing in it counts
+	WakesThread bool   // for the gate; the Flow does not look at it
+	Context     uint16 // number of the context of the tag
 
-	// The result, valid once the request has ended.
+	// The result, valid once the request is done.
 	N    int    // bytes sent, or received into the buffer
 	Size uint64 // recv: bytes of the whole message
 	err  *error // nil: it has succeeded
 
 	Data Payload // where the message lies, or goes, if that is one piece of memory
 
-	Link *Request // the next request in the queue that holds this one; the owner's queues use it, too
-	Rare *Rare    // what few requests need; nil until the first such use, kept for later ones
+	Next   *Request // the next request in the queue that holds this one; the gate's queues use it, too
+	Extras *Extras  // what few requests need; nil until the first such use, kept for later ones
 }
+
+// The end of a request has two moments, which two words tell apart:
+//
+//	finished   the protocol needs nothing more of it: Stage is Finished, which the holder of the gate's lock sees
+//	done       the program may look at the result and start it again: State is StateDone, or the completion of
+//	           nmad's request has its done bit; any thread sees that, without the lock
+//
+// Finish does both at once if no thread sleeps for the request, and no callback or queue gets it. Otherwise the gate
+// passes it on after Finish, and it is done later.
 
 // Values of Request.State.
 const (
-	Fresh   uint32 = iota // the owner has never started the request
-	Started               // the owner has started it; if it has ended, the owner learns that in another way than by State
-	Ended                 // it has ended: stored as the last access, under the lock or before other threads know the request
+	StateNotStarted uint32 = iota // the gate has never started the request
+	StateStarted                  // the gate has started it; if it is done, the waiter learns that in another way than by State
+	StateDone                     // it is done: stored as the last access, under the lock or before other threads know the request
 )
 
-// Notify says how the owner learns that a request has ended.
+// Notify says how a waiter learns that a request is done.
 type Notify uint8
 
 const (
-	NotifyState Notify = iota // Finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
-	NotifyNone                // the owner looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
-	NotifyOwner               // Finished gives the request, because a waiter sleeps or a trace is recorded
+	NotifyState Notify = iota // Finish sets State, unless the request uses Extras or a monitor watches: then Finished gives the request
+	NotifyNone                // the gate looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
+	NotifyGate                // Finished gives the request, because a waiter sleeps or a trace is recorded
 )
 
-// Rare is the part of a request that few requests need. It is zero unless UsesRare is set.
-type Rare struct {
+// Extras is the part of a request that few requests need. It is zero unless UsesExtras is set.
+type Extras struct {
 	Pieces // where the message lies, or goes, if that is not one piece of memory
 
 	Wild            match.Wild[Request] // recv, or probe, that does not name tag and source: its pattern, and place in a list
 	Anywhere        bool                // recv from any source
-	Chooses         bool                // recv: the owner chooses the buffer when the message has come
+	Chooses         bool                // recv: the gate chooses the buffer when the message has come
 	Loans           bool                // recv: it takes loans
 	Pin             uint8               // recv: 1 + the rail that a rendezvous is to take; 0: the strategy decides
 	From            int                 // recv from any source: rank of the sender
 	Lease           *Lease              // recv that takes loans: its loan, once it has ended
 	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
-	Sync      bool                       // send: it is done only when its receive is posted; else when the network has all of it
-	Priority  int8                       // send: strategy.Item.Priority
-	LoanPlace *[LoanCard + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
+	Sync      bool                         // send: it is done only when its receive is posted; else when the network has all of it
+	Priority  int8                         // send: strategy.Item.Priority
+	LoanPlace *[LoanHandle + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
 
 	message *Message // recv that is Matched or Choosing: its message
 	bounce  *bounce  // send of a short Data: a copy of its bytes
@@ -135,48 +144,50 @@ func (r *Request) SetErr(err error) {
 	}
 }
 
-// Op says what a request does.
-type Op uint8
+// RequestKind says what a request does.
+type RequestKind uint8
 
 const (
-	OpSend   Op = iota // a send
-	OpRecv             // a receive, or a probe
-	OpResume           // a receive whose owner has chosen the buffer, or that has claimed its message
+	RequestSend   RequestKind = iota // a send
+	RequestRecv                      // a receive, or a probe
+	RequestResume                    // a receive whose buffer the gate has chosen, or that has claimed its message
 )
 
 // pieces returns where the message lies, or goes; nil if that is one piece of memory, Data.
 func (r *Request) pieces() *Pieces {
-	if !r.UsesRare || r.Rare.Parts == nil && r.Rare.Data == nil {
+	if !r.UsesExtras || r.Extras.Parts == nil && r.Extras.Data == nil {
 		return nil
 	}
-	return &r.Rare.Pieces
+	return &r.Extras.Pieces
 }
 
 // anywhere reports whether a receive is from any source.
-func (r *Request) anywhere() bool { return r.UsesRare && r.Rare.Anywhere }
+func (r *Request) anywhere() bool { return r.UsesExtras && r.Extras.Anywhere }
 
-// chooses reports whether the owner of a receive chooses the buffer when the message has come.
-func (r *Request) chooses() bool { return r.UsesRare && r.Rare.Chooses }
+// chooses reports whether the gate chooses the buffer of a receive when the message has come.
+func (r *Request) chooses() bool { return r.UsesExtras && r.Extras.Chooses }
 
 // Synchronous reports whether a send is done only when its receive is posted.
-func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Sync }
+func (r *Request) Synchronous() bool { return r.UsesExtras && r.Extras.Sync }
 
-// Scatter sets the parts in which the message lies, or to which it goes. The owner calls it before it starts the
+// Scatter sets the parts in which the message lies, or to which it goes. The gate calls it before it starts the
 // request.
 func (r *Request) Scatter(parts [][]byte) {
-	r.Rare.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
+	r.Extras.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
 
-// HeldMessage returns the envelope of the message for which the owner of a receive is to choose the buffer.
-func (r *Request) HeldMessage() (tag, size uint64) { return r.Rare.message.Tag, r.Rare.message.size }
+// HeldMessage returns the envelope of the message for which the gate is to choose the buffer of a receive.
+func (r *Request) HeldMessage() (tag, size uint64) {
+	return r.Extras.message.Tag, r.Extras.message.size
+}
 
-// Describe makes d the memory in which the message lies, or to which it goes. The owner calls it before it starts the
+// Describe makes d the memory in which the message lies, or to which it goes. The gate calls it before it starts the
 // request, without the lock of the Flow, because Describe calls the methods of d. Of a short send, up to BounceSize
 // bytes, it copies the bytes at once: they would be copied in any case.
 func (r *Request) Describe(d Data) {
-	x := r.Rare
+	x := r.Extras
 	r.Data = Payload{Size: max(d.Size(), 0)}
-	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
+	if x.Data = d; r.Kind != RequestSend || r.Data.Size > BounceSize {
 		return
 	}
 	x.bounce = newBounce()
@@ -190,7 +201,7 @@ func (r *Request) Describe(d Data) {
 
 // freeBounce gives back the bounce buffer of a send that Describe has copied.
 func (r *Request) freeBounce() {
-	x := r.Rare
+	x := r.Extras
 	x.bounce.at, x.bounce.end = 0, 0
 	bounces.Put(x.bounce)
 	x.bounce, r.Data.base = nil, nil
@@ -198,7 +209,7 @@ func (r *Request) freeBounce() {
 
 // dataError returns ErrData if the request's Data had fewer bytes than its Size; else nil.
 func (f *Flow) dataError(r *Request) error {
-	if !r.UsesRare || !r.Rare.short {
+	if !r.UsesExtras || !r.Extras.short {
 		return nil
 	}
 	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.PeerRank, r.Entry.Tag, ErrData, r.Data.Size)
@@ -212,11 +223,11 @@ func (q *Queue) Empty() bool { return q.head == nil }
 
 // Push adds r, which must be in no other queue.
 func (q *Queue) Push(r *Request) {
-	r.Link = nil
+	r.Next = nil
 	if q.head == nil {
 		q.head = r
 	} else {
-		q.tail.Link = r
+		q.tail.Next = r
 	}
 	q.tail = r
 }
@@ -225,8 +236,8 @@ func (q *Queue) Push(r *Request) {
 func (q *Queue) Pop() *Request {
 	r := q.head
 	if r != nil {
-		q.head = r.Link
-		r.Link = nil
+		q.head = r.Next
+		r.Next = nil
 	}
 	return r
 }

@@ -121,10 +121,10 @@ func (sc *scenario) side(x, other *side, verb string, rest []string) (out []stri
 	case "send", "ssend":
 		b := data(n("len", 0), len(sc.reqs))
 		r := request(uint64(n("tag", 0)), b)
-		if r.Rare.Priority = int8(n("prio", 0)); verb == "ssend" {
-			r.Rare.Sync = true
+		if r.Extras.Priority = int8(n("prio", 0)); verb == "ssend" {
+			r.Extras.Sync = true
 		}
-		r.UsesRare = r.Rare.Priority != 0 || r.Rare.Sync
+		r.UsesExtras = r.Extras.Priority != 0 || r.Extras.Sync
 		sc.reqs[rest[0]], sc.bytes[rest[0]] = r, b
 		x.send(r)
 	case "recv":
@@ -171,10 +171,10 @@ func (sc *scenario) side(x, other *side, verb string, rest []string) (out []stri
 func (sc *scenario) show(name string) string {
 	r := sc.reqs[name]
 	text := fmt.Sprintf("%s: %v", name, r.Stage)
-	if r.Stage != Done {
+	if r.Stage != Finished {
 		return text
 	}
-	if text += fmt.Sprintf(", %d bytes", r.N); r.Op == OpRecv && r.N > 0 {
+	if text += fmt.Sprintf(", %d bytes", r.N); r.Kind == RequestRecv && r.N > 0 {
 		for from, b := range sc.bytes {
 			if bytes.HasPrefix(b, r.Data.Buf()[:r.N]) {
 				text += " of " + from

@@ -17,7 +17,7 @@ type sender struct {
 	credit     int64       // eager bytes that the peer still takes; see credit.go
 	window     int64       // upper bound of credit
 	records    int         // rendezvous that the peer keeps at once; see records.go
-	fullTold   int         // number of records in the last FULL that was sent; 0 if none was
+	fullSent   int         // number of records in the last FULL that was sent; 0 if none was
 	queue      Queue       // sends that wait for their turn, in the order that the strategy wants
 	batch      batch       // memory of the next aggregate
 	leaving    Queue       // requests whose packets may lie in the driver's buffer; see leaving.go
@@ -36,14 +36,14 @@ func (f *Flow) canLeave(bytes int) bool {
 	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.Empty() && f.Dead == nil
 }
 
-// LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner
+// LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the gate
 // should receive packets before it sends: one may bring credit.
 func (f *Flow) LacksCredit(bytes int) bool {
 	return bytes <= f.tx.eagerLimit && f.tx.credit < cost(bytes)
 }
 
 // ShortHeader returns the header of a message that can leave at once, in one packet: no other message waits before it,
-// or is gathered, and there is credit for it. Else it returns nil. The message needs no request: the owner hands header
+// or is gathered, and there is credit for it. Else it returns nil. The message needs no request: the gate hands header
 // and body to the link, and then calls ShortSent, or Refused if the link has not taken it. The header is valid until
 // then.
 func (f *Flow) ShortHeader(context uint16, tag uint64, bytes int) *driver.Header {
@@ -110,7 +110,7 @@ func (f *Flow) setUnsent(kind unsent, waits bool) {
 // unflushed reports whether the driver has bytes in its buffer.
 func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
-// Send begins a send. It reports whether the owner should call Drain now: not if the announcement is deferred, nor
+// Send begins a send. It reports whether the gate should call Drain now: not if the announcement is deferred, nor
 // after the link had no room.
 func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
@@ -149,15 +149,15 @@ func (f *Flow) enqueue(r *Request) {
 		return
 	}
 	var before *Request // r goes behind it, or to the front if it is nil
-	for x := q.head; x != nil; x = x.Link {
+	for x := q.head; x != nil; x = x.Next {
 		if x.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(x)) {
 			before = x
 		}
 	}
 	if before == nil {
-		r.Link, q.head = q.head, r
+		r.Next, q.head = q.head, r
 	} else {
-		r.Link, before.Link = before.Link, r // before is not the tail, which r overtakes
+		r.Next, before.Next = before.Next, r // before is not the tail, which r overtakes
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 //	empty --- queueChunk ---> waiting --- Reserve ---> copying --- Complete ---> waiting, or empty
 //	                             '------------------ failStream ------------------> broken
 //
-// Copies are long, so the owner makes them without the lock of the Flow. From Reserve to Complete the chunk at the head
+// Copies are long, so the gate makes them without the lock of the Flow. From Reserve to Complete the chunk at the head
 // belongs to the caller of Reserve, the copier. The copier calls Reserve and Complete with the lock, and Copy without
 // it. In between not even a failure touches the chunk.
 type Stream struct {

@@ -57,7 +57,7 @@ func newWorld(o options) *world {
 	for i := range w.sides {
 		s := &side{streams: make([][]byte, w.rails), sent: map[*Request][]byte{}}
 		s.f.Init(i, 1-i, w.rails, Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records})
-		s.f.Join(Plain, match.NewAny[Request](match.All(2), i, &sync.Mutex{}))
+		s.f.Join(DefaultContext, match.NewAnyList[Request](match.All(2), i, &sync.Mutex{}))
 		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls, Exposes: o.exposes, Fetches: o.exposes}, o.eager)
 		if o.strategy != nil {
 			s.f.Strategy = o.strategy
@@ -77,25 +77,25 @@ func data(size, seed int) []byte {
 }
 
 func request(tag uint64, buf []byte) *Request {
-	r := &Request{Rare: &Rare{}, Context: Plain}
-	r.Entry.Tag, r.Entry.Owner = tag, r
+	r := &Request{Extras: &Extras{}, Context: DefaultContext}
+	r.Entry.Tag, r.Entry.Value = tag, r
 	r.Data.Set(buf)
 	return r
 }
 
 func (sd *side) send(r *Request) {
-	r.Op = OpSend
+	r.Kind = RequestSend
 	sd.sends = append(sd.sends, r)
-	sd.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rare.Parts, nil)...)
+	sd.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Extras.Parts, nil)...)
 	sd.f.Send(r)
 }
 
 // post begins a receive with that mask.
 func (sd *side) post(r *Request, mask uint64) {
-	r.Op, r.Entry.Age = OpRecv, sd.f.rx.Any().Stamp()
+	r.Kind, r.Entry.Age = RequestRecv, sd.f.rx.AnyList().Stamp()
 	if mask != match.Exact {
-		r.UsesRare = true
-		r.Rare.Wild.Set(&r.Entry, mask, false)
+		r.UsesExtras = true
+		r.Extras.Wild.Set(&r.Entry, mask, false)
 	}
 	sd.recvs = append(sd.recvs, r)
 	if !sd.f.Receive(r) {
@@ -124,7 +124,7 @@ func (sd *side) Emit(p *Packet, _ bool) (bool, error) {
 
 func (sd *side) Flush() (bool, error)                        { return !sd.clogged, nil }
 func (sd *side) View([]byte, uint64, uint64) ([]byte, error) { return nil, nil }
-func (sd *side) Begin() uint64                               { return sd.f.rx.Any().Now() }
+func (sd *side) Begin() uint64                               { return sd.f.rx.AnyList().Now() }
 
 // take has the other side take in the oldest packet of s. False: there is none.
 func (sd *side) take(other *side) bool {
@@ -135,7 +135,7 @@ func (sd *side) take(other *side) bool {
 	sd.packets = sd.packets[1:]
 	other.endOn(other.f.Packet(&p.head, p.body, other))
 	if other.f.SearchDue() {
-		other.f.Search(other.f.rx.Any().Now())
+		other.f.Search(other.f.rx.AnyList().Now())
 	}
 	return true
 }
@@ -182,7 +182,7 @@ func (sd *side) carry(other *side, rail int, dir Direction, n int) int {
 // read is what a link's Fetch does for the other side: it looks up which message lies at that address.
 func (sd *side) read(buf []byte, address uint64) (int, error) {
 	for _, r := range sd.sends {
-		if at := address - r.Data.address(); !sd.hidden && r.Data.base != nil && at < uint64(r.Data.Size) && r.Stage != Done {
+		if at := address - r.Data.address(); !sd.hidden && r.Data.base != nil && at < uint64(r.Data.Size) && r.Stage != Finished {
 			if uint64(len(buf)) > uint64(r.Data.Size)-at {
 				return 0, errors.New("it reads beyond the end of what is exposed")
 			}

@@ -17,14 +17,14 @@ import (
 type Memory struct {
 	bytes   []byte
 	whole   mapping
-	card    Card         // of memory that Make has made; else zero
+	handle  Handle       // of memory that Make has made; else zero
 	fd      atomic.Int32 // descriptor of memory that Make has made, until Hide; else -1
 	vacated atomic.Bool  // Vacate was called
 }
 
 // Make makes size bytes of memory, all of them zero, and maps them for writing. Other processes find the memory by its
-// Card; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes memory
-// that is private to this process, and its Card is zero. The error is the kernel's.
+// Handle; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes
+// memory that is private to this process, and its Handle is zero. The error is the kernel's.
 func Make(name string, size uint64) (*Memory, error) {
 	var file uint64
 	fd, err := Create(name, size, 0)
@@ -40,7 +40,7 @@ func Make(name string, size uint64) (*Memory, error) {
 		return nil, err
 	}
 	if m.fd.Store(int32(fd)); fd >= 0 {
-		m.card = Card{uint32(os.Getpid()), uint32(fd), file, size}
+		m.handle = Handle{uint32(os.Getpid()), uint32(fd), file, size}
 	}
 	return m, nil
 }
@@ -66,10 +66,10 @@ func Map(fd int, size uint64, writable bool) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the memory that the Card names. what names the memory in errors; writable says whether this process may
-// write it. Open fails with driver.ErrUnsupported for the zero Card, with driver.ErrProtocol if the memory is not what
-// its maker has announced, and with another error if it cannot be found.
-func (c Card) Open(what string, writable bool) (*Memory, error) {
+// Open maps the memory that the Handle names. what names the memory in errors; writable says whether this process may
+// write it. Open fails with driver.ErrUnsupported for the zero Handle, with driver.ErrProtocol if the memory is not
+// what its maker has announced, and with another error if it cannot be found.
+func (c Handle) Open(what string, writable bool) (*Memory, error) {
 	if c.PID == 0 {
 		return nil, driver.ErrUnsupported
 	}

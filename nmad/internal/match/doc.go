@@ -10,5 +10,5 @@
 // Exact receives and unexpected messages are in tables (table.go): to find, add or take one costs one hash, however
 // long the queues are. Receives with a mask, and probes, are in a list in the order in which they were posted, and each
 // message pays for a walk along it. Receives and probes for a message from any gate are in such a list, too, which
-// several gates share (any.go).
+// several gates share (anylist.go).
 package match

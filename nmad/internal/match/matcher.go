@@ -9,7 +9,7 @@ type Matcher[R, M any] struct {
 	wild       wildList[R]       // receives with a mask, and probes, that wait
 	unexpected table[Arrival[M]] // messages that wait
 	order      arrivals[M]       // the same messages, in the order in which they came
-	any        *Any[R]           // receives for any gate
+	anyList    *AnyList[R]       // receives for any gate
 	rank       int               // of the gate, in any
 	searched   uint64            // entries of any of up to this age were compared with all unexpected messages
 	flagged    bool              // the flag of this gate is set in any
@@ -29,15 +29,15 @@ type Matcher[R, M any] struct {
 }
 
 // Init makes the matcher ready for the gate of a rank, without receives and messages.
-func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
+func (x *Matcher[R, M]) Init(rank int, anyList *AnyList[R]) {
 	x.posted, x.unexpected = newTable[R](firstBuckets), newTable[Arrival[M]](firstBuckets)
-	x.rank, x.any, x.posted.total = rank, any, x.Total
+	x.rank, x.anyList, x.posted.total = rank, anyList, x.Total
 }
 
 // Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages
 // that wait in the matcher are for these receives from here on.
-func (x *Matcher[R, M]) Join(any *Any[R]) {
-	x.any, x.flagged = any, false
+func (x *Matcher[R, M]) Join(anyList *AnyList[R]) {
+	x.anyList, x.flagged = anyList, false
 	if x.unexpected.len != 0 || x.KeepFlag {
 		x.Flag()
 	}
@@ -46,8 +46,8 @@ func (x *Matcher[R, M]) Join(any *Any[R]) {
 // Rank returns the rank of the gate.
 func (x *Matcher[R, M]) Rank() int { return x.rank }
 
-// Any returns the list of the receives for any gate.
-func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
+// AnyList returns the list of the receives for any gate.
+func (x *Matcher[R, M]) AnyList() *AnyList[R] { return x.anyList }
 
 // Unexpected returns how many messages wait.
 func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
@@ -56,10 +56,10 @@ func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
 func (x *Matcher[R, M]) HasPosted() bool { return x.posted.len != 0 || !x.wild.Empty() }
 
 // HasPostedOrAny reports whether a receive or a probe waits, of this gate or for any gate.
-func (x *Matcher[R, M]) HasPostedOrAny() bool { return x.HasPosted() || !x.any.Empty() }
+func (x *Matcher[R, M]) HasPostedOrAny() bool { return x.HasPosted() || !x.anyList.Empty() }
 
 // OnlyExact reports whether only exact receives wait: none has a mask or is for any gate, and no probe waits.
-func (x *Matcher[R, M]) OnlyExact() bool { return x.wild.Empty() && x.any.Empty() }
+func (x *Matcher[R, M]) OnlyExact() bool { return x.wild.Empty() && x.anyList.Empty() }
 
 // Post makes an exact receive wait.
 func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
@@ -80,7 +80,7 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	if *p == nil {
 		return nil
 	}
-	return x.posted.unlink(p, *p).Owner
+	return x.posted.unlink(p, *p).Value
 }
 
 // ArriveAny is Arrive for all cases: it takes out the receive that was posted first among the exact ones, those with a
@@ -100,15 +100,15 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	} else {
 		exactly = nil
 	}
-	r := x.any.take(tag, min(age, x.searched), false)
+	r := x.anyList.take(tag, min(age, x.searched), false)
 	switch {
 	case r != nil:
 		return r
 	case masked != nil:
 		x.wild.remove(masked)
-		return masked.recv.Owner
+		return masked.recv.Value
 	case exactly != nil:
-		return x.posted.take(tag).Owner
+		return x.posted.take(tag).Value
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 		x.tellProbes(m)
 	}
 	// If the flag was set before, the poster of an entry sees it, and makes this gate Search.
-	return x.Flag() && !x.any.Empty()
+	return x.Flag() && !x.anyList.Empty()
 }
 
 // tellProbes ends all probes that match m, which has just come; of those for any gate only the ones that were compared
@@ -131,10 +131,10 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
 		x.wild.remove(p)
-		x.ProbeFound(p.recv.Owner, m.Owner)
+		x.ProbeFound(p.recv.Value, m.Value)
 	}
-	for p := x.any.take(m.Tag, x.searched, true); p != nil; p = x.any.take(m.Tag, x.searched, true) {
-		x.ProbeFound(p, m.Owner)
+	for p := x.anyList.take(m.Tag, x.searched, true); p != nil; p = x.anyList.take(m.Tag, x.searched, true) {
+		x.ProbeFound(p, m.Value)
 	}
 }
 
@@ -145,14 +145,14 @@ func (x *Matcher[R, M]) Flag() bool {
 		return false
 	}
 	x.flagged = true
-	x.any.setFlag(x.rank, true)
+	x.anyList.setFlag(x.rank, true)
 	return true
 }
 
 // Messages iterates over the unexpected messages, the oldest first.
 func (x *Matcher[R, M]) Messages(yield func(*M) bool) {
 	for m := x.order.First(); m != nil; m = m.node.Next() {
-		if !yield(m.Owner) {
+		if !yield(m.Value) {
 			return
 		}
 	}
@@ -167,14 +167,14 @@ func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
 		return nil
 	}
 	x.remove(m)
-	return m.Owner
+	return m.Value
 }
 
 // Peek returns the message that Take would take out.
 func (x *Matcher[R, M]) Peek(p Pattern, age uint64) *M {
 	x.searchUpTo(age)
 	if m := x.oldest(p); m != nil {
-		return m.Owner
+		return m.Value
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
 		return x.order.find(p)
 	}
 	if e := x.unexpected.peek(p.Tag); e != nil {
-		return e.Owner
+		return e.Value
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (x *Matcher[R, M]) Search(age uint64) {
 	x.searchUpTo(age)
 	if x.unexpected.len == 0 && x.flagged && !x.KeepFlag {
 		x.flagged = false
-		x.any.setFlag(x.rank, false)
+		x.anyList.setFlag(x.rank, false)
 	}
 }
 
@@ -216,7 +216,7 @@ func (x *Matcher[R, M]) searchUpTo(age uint64) {
 		return
 	}
 	if x.unexpected.len != 0 {
-		for w, ok := x.any.nextWild(x.searched, age); ok; w, ok = x.any.nextWild(w.age, age) {
+		for w, ok := x.anyList.nextWild(x.searched, age); ok; w, ok = x.anyList.nextWild(w.age, age) {
 			x.matchWild(w)
 		}
 	}
@@ -229,13 +229,13 @@ func (x *Matcher[R, M]) matchWild(w wildcard) {
 	if m == nil {
 		return
 	}
-	switch r := x.any.takeAged(w.age); {
-	case r == nil: // another gate has given it a message, or it was cancelled
+	switch r := x.anyList.takeAged(w.age); {
+	case r == nil: // another gate has given it a message, or it was canceled
 	case w.probe:
-		x.ProbeFound(r, m.Owner)
+		x.ProbeFound(r, m.Value)
 	default:
 		x.remove(m)
-		x.ReceiveFound(r, m.Owner)
+		x.ReceiveFound(r, m.Value)
 	}
 }
 
@@ -243,12 +243,12 @@ func (x *Matcher[R, M]) matchWild(w wildcard) {
 // oldest first. yield must not call the matcher.
 func (x *Matcher[R, M]) DrainPosted(yield func(*R) bool) {
 	for e := range x.posted.drain {
-		if !yield(e.Owner) {
+		if !yield(e.Value) {
 			return
 		}
 	}
 	for w := x.wild.First(); w != nil; w = x.wild.First() {
-		if x.wild.remove(w); !yield(w.recv.Owner) {
+		if x.wild.remove(w); !yield(w.recv.Value) {
 			return
 		}
 	}
@@ -259,7 +259,7 @@ func (x *Matcher[R, M]) DrainPosted(yield func(*R) bool) {
 func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
 	for e := range x.unexpected.drain {
-		if m := e.Owner; keep(m.Owner) {
+		if m := e.Value; keep(m.Value) {
 			kept.add(e)
 		} else {
 			x.order.Remove(&m.node)

@@ -30,7 +30,7 @@ func newMessage(tag uint64) *message {
 
 // world is two gates and what they share, beside a model: lists in the order in which things came.
 type world struct {
-	any      *Any[receive]
+	any      *AnyList[receive]
 	gates    [2]*Matcher[receive, message]
 	posted   [2][]*receive // receives of a gate that wait, exact ones and others
 	shared   []*receive    // receives and probes for any gate
@@ -42,7 +42,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	w := &world{any: NewAny[receive](All(2), 2, &sync.Mutex{}), given: map[*receive]*message{}}
+	w := &world{any: NewAnyList[receive](All(2), 2, &sync.Mutex{}), given: map[*receive]*message{}}
 	for i := range w.gates {
 		x := &Matcher[receive, message]{}
 		x.Init(i, w.any)
@@ -153,7 +153,7 @@ func (wd *world) post(gate int, p Pattern, probe bool) {
 	r := &receive{order: wd.count}
 	wd.count++
 	x := wd.gates[gate]
-	r.entry.Tag, r.entry.Owner = p.Tag, r
+	r.entry.Tag, r.entry.Value = p.Tag, r
 	if p.Mask == Exact && !probe {
 		r.entry.Age = wd.any.Now()
 	} else {
@@ -198,7 +198,7 @@ func (wd *world) take(gate int, p Pattern, look bool, age uint64) *message {
 func (wd *world) postAny(p Pattern, probe, later bool) {
 	r := &receive{order: wd.count, any: true}
 	wd.count++
-	r.entry.Tag, r.entry.Owner = p.Tag, r
+	r.entry.Tag, r.entry.Value = p.Tag, r
 	r.wild.Set(&r.entry, p.Mask, probe)
 	wd.any.Post(&r.wild)
 	wd.shared = append(wd.shared, r)
@@ -293,8 +293,8 @@ func TestMatcherModel(t *testing.T) {
 }
 
 // TestOverlooked: a receive for any gate is posted while a message arrives, which overlooks it, beside one that waits
-// already; the next message of that tag, which comes before the poster has looked through what has been kept, does not get
-// it in its place.
+// already; the next message of that tag, which comes before the poster has looked through what has been kept, does not
+// get it in its place.
 func TestOverlooked(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		w := newWorld()
@@ -305,7 +305,7 @@ func TestOverlooked(t *testing.T) {
 		now := w.any.Now() // a packet is looked at
 		x.AgeLimit = &now
 		r := &receive{any: true}
-		r.entry.Owner, r.entry.Tag = r, 7
+		r.entry.Value, r.entry.Tag = r, 7
 		r.wild.Set(&r.entry, Exact, false)
 		w.any.Post(&r.wild)
 		first, second := newMessage(7), newMessage(7)
@@ -335,7 +335,7 @@ func TestOlderGoesFirst(t *testing.T) {
 	x.Keep(&first.Arrival)
 	x.Keep(&second.Arrival)
 	r := &receive{any: true}
-	r.entry.Owner, r.entry.Tag = r, 7
+	r.entry.Value, r.entry.Tag = r, 7
 	r.wild.Set(&r.entry, 0, false)
 	before := w.any.Now()
 	w.any.Post(&r.wild)
@@ -347,60 +347,60 @@ func TestOlderGoesFirst(t *testing.T) {
 	}
 }
 
-// TestEnd: a receive for any gate is lost only when all of the group but the own gate have ended, and each gate that keeps
-// messages has compared these with it; and never by the end of a gate that is not in the group.
+// TestEnd: a receive for any gate is lost only when all of the group but the own gate have ended, and each gate that
+// keeps messages has compared these with it; and never by the end of a gate that is not in the group.
 func TestEnd(t *testing.T) {
 	why := errors.New("over")
 	group := All(3)
 	group[0] &^= 1 << 1 // rank 1 may not send
-	any := NewAny[receive](group, 0, &sync.Mutex{})
+	anyList := NewAnyList[receive](group, 0, &sync.Mutex{})
 	var gates [3]Matcher[receive, message]
 	given := map[*receive]*message{}
 	for i := range gates {
-		gates[i].Init(i, any)
+		gates[i].Init(i, anyList)
 		gates[i].ReceiveFound = func(r *receive, m *message) { given[r] = m }
 	}
 	post := func(tag uint64) *receive {
 		r := &receive{any: true}
-		r.entry.Owner, r.entry.Tag = r, tag
+		r.entry.Value, r.entry.Tag = r, tag
 		r.wild.Set(&r.entry, Exact, false)
-		any.Post(&r.wild)
+		anyList.Post(&r.wild)
 		return r
 	}
 	m := newMessage(7)
 	gates[2].Keep(&m.Arrival)
 	gates[0].Keep(&newMessage(8).Arrival)
 	got, lost := post(7), post(9)
-	if any.End(1, why) || any.Err() != nil {
+	if anyList.End(1, why) || anyList.Err() != nil {
 		t.Fatal("it is over with the end of a gate that is not in the group")
 	}
-	if any.TakeLost() != nil {
+	if anyList.TakeLost() != nil {
 		t.Fatal("a receive is lost while senders live")
 	}
-	if !any.End(2, why) || any.Err() != why {
-		t.Fatalf("the last sender has ended: over is %v", any.Err())
+	if !anyList.End(2, why) || anyList.Err() != why {
+		t.Fatalf("the last sender has ended: over is %v", anyList.Err())
 	}
 	look := func(gate int) {
-		gates[gate].Search(any.Now())
-		any.Searched(gate, any.Now())
+		gates[gate].Search(anyList.Now())
+		anyList.Searched(gate, anyList.Now())
 	}
-	if r := any.TakeLost(); r != nil {
+	if r := anyList.TakeLost(); r != nil {
 		t.Fatal("a receive is lost that no gate has looked for")
 	}
 	look(0)
-	if r := any.TakeLost(); r != nil {
+	if r := anyList.TakeLost(); r != nil {
 		t.Fatal("a receive is lost that one gate has not looked for")
 	}
 	look(2)
 	if given[got] != m {
 		t.Errorf("the receive got %v, want the message that was there", given[got])
 	}
-	if r := any.TakeLost(); r != lost || any.TakeLost() != nil {
+	if r := anyList.TakeLost(); r != lost || anyList.TakeLost() != nil {
 		t.Errorf("lost is %v, want the one without a message", r)
 	}
 	late := post(8)
 	look(2) // which keeps nothing
-	if any.TakeLost() != nil {
+	if anyList.TakeLost() != nil {
 		t.Error("a younger receive is lost by the look for an older one")
 	}
 	if look(0); given[late] == nil {
@@ -409,8 +409,8 @@ func TestEnd(t *testing.T) {
 	closed := errors.New("closed")
 	gates[0].Keep(&newMessage(1).Arrival)
 	last := post(1)
-	any.Close(closed)
-	if any.Err() != closed || any.TakeLost() != last {
+	anyList.Close(closed)
+	if anyList.Err() != closed || anyList.TakeLost() != last {
 		t.Error("after Close a receive is not lost at once")
 	}
 }
@@ -418,9 +418,9 @@ func TestEnd(t *testing.T) {
 // TestJoin: a gate that has kept messages joins one of another group, with the clock of the first: a receive that is
 // posted there finds them, and those of the first do not.
 func TestJoin(t *testing.T) {
-	first := NewAny[receive](All(2), 2, &sync.Mutex{})
+	first := NewAnyList[receive](All(2), 2, &sync.Mutex{})
 	second := first.Sibling(All(1), 2, &sync.Mutex{})
-	alone := NewAny[receive](nil, 2, nil)
+	alone := NewAnyList[receive](nil, 2, nil)
 	var x Matcher[receive, message]
 	given := map[*receive]*message{}
 	x.Init(0, alone)
@@ -428,11 +428,11 @@ func TestJoin(t *testing.T) {
 	m := newMessage(7)
 	x.Keep(&m.Arrival)
 	x.Search(first.Now())
-	post := func(any *Any[receive]) *receive {
+	post := func(anyList *AnyList[receive]) *receive {
 		r := &receive{any: true}
-		r.entry.Owner, r.entry.Tag = r, 7
+		r.entry.Value, r.entry.Tag = r, 7
 		r.wild.Set(&r.entry, Exact, false)
-		any.Post(&r.wild)
+		anyList.Post(&r.wild)
 		return r
 	}
 	other := post(first)
@@ -452,13 +452,13 @@ func TestJoin(t *testing.T) {
 
 // TestEndsOnce: the end of a gate that is told twice counts once.
 func TestEndsOnce(t *testing.T) {
-	any := NewAny[receive](All(3), 0, &sync.Mutex{})
+	anyList := NewAnyList[receive](All(3), 0, &sync.Mutex{})
 	why := errors.New("over")
 	for _, end := range []struct {
 		rank int
 		last bool
 	}{{1, false}, {1, false}, {2, true}, {2, false}} {
-		if last := any.End(end.rank, why); last != end.last {
+		if last := anyList.End(end.rank, why); last != end.last {
 			t.Errorf("the end of rank %d is the last: %v, want %v", end.rank, last, end.last)
 		}
 	}
@@ -467,14 +467,14 @@ func TestEndsOnce(t *testing.T) {
 // TestFlagged: successive walks begin with different gates, and see each one that is flagged once.
 func TestFlagged(t *testing.T) {
 	const gates = 130
-	any := NewAny[receive](All(gates), 0, &sync.Mutex{})
+	anyList := NewAnyList[receive](All(gates), 0, &sync.Mutex{})
 	want := []int{0, 1, 63, 64, 100, 129}
 	for _, rank := range want {
-		any.setFlag(rank, true)
+		anyList.setFlag(rank, true)
 	}
 	first := map[int]bool{}
 	for range 2 * gates {
-		got := slices.Collect(any.Flagged)
+		got := slices.Collect(anyList.Flagged)
 		first[got[0]] = true
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Fatalf("flagged are %v, want %v", got, want)

@@ -22,11 +22,11 @@ import (
 // rings are. Only the buckets are allocated; they double when there are more tags than buckets. The hash is keyed with
 // random numbers, so a peer cannot choose tags that all fall into one bucket.
 
-// Entry is an element of a table. It is part of a T, to which Owner points.
+// Entry is an element of a table. It is part of a T, to which Value points.
 type Entry[T any] struct {
 	Tag   uint64
-	Owner *T
-	Age   uint64    // of a receive: what Any.Now or Stamp has returned when it was posted
+	Value *T
+	Age   uint64    // of a receive: what AnyList.Now or Stamp has returned when it was posted
 	chain *Entry[T] // of the newest entry of a tag: the newest entry of the next tag in the same bucket
 	next  *Entry[T] // the next newer entry of the same tag; of the newest entry: the oldest; nil in no table
 }

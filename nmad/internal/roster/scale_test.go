@@ -123,7 +123,7 @@ func typical(rank int) Card {
 }
 
 // TestScale runs the real rank 0 of a large job among actors, and tells what it has to do: by connections, frames and
-// bytes these are those of the hosts and of its neighbours, not of all processes.
+// bytes these are those of the hosts and of its neighbors, not of all processes.
 func TestScale(t *testing.T) {
 	size, each := *scale, 100
 	if size == 0 {

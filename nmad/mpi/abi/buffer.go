@@ -82,7 +82,7 @@ func (a *cCall) equalBlocks(address, count, t, n int) (mpi.Blocks, error) {
 // varyingBlocks reads n blocks of different lengths. The parameters say which arguments are the address, the
 // counts, the displacements, and the datatype. Displacements below 0: the blocks lie one behind the other. The
 // result's buffer spans just the elements in use, so the displacements become relative to the first of them.
-func (a *cCall) varyingBlocks(address, counts, places, t, n int) (mpi.Blocks, error) {
+func (a *cCall) varyingBlocks(address, counts, displs, t, n int) (mpi.Blocks, error) {
 	var b mpi.Blocks
 	d, err := a.committed(t)
 	if err != nil {
@@ -91,15 +91,15 @@ func (a *cCall) varyingBlocks(address, counts, places, t, n int) (mpi.Blocks, er
 	if b.Counts, err = a.blockLengths(counts, n); err != nil {
 		return b, err
 	}
-	if places >= 0 {
-		if b.Places, err = a.counts(places, n); err != nil {
+	if displs >= 0 {
+		if b.Displacements, err = a.counts(displs, n); err != nil {
 			return b, err
 		}
 	}
 	first, last, at := 0, 0, 0
 	for i, c := range b.Counts {
-		if b.Places != nil {
-			at = b.Places[i]
+		if b.Displacements != nil {
+			at = b.Displacements[i]
 		}
 		if c > 0 {
 			first, last = min(first, at), max(last, at+c)
@@ -108,8 +108,8 @@ func (a *cCall) varyingBlocks(address, counts, places, t, n int) (mpi.Blocks, er
 	}
 	if last == first {
 		b.Buffer = mpi.Buffer{Type: d.typ}
-		for i := range b.Places {
-			b.Places[i] = 0
+		for i := range b.Displacements {
+			b.Displacements[i] = 0
 		}
 		return b, nil
 	}
@@ -117,11 +117,11 @@ func (a *cCall) varyingBlocks(address, counts, places, t, n int) (mpi.Blocks, er
 		return b, err
 	}
 	b.At += first * d.typ.Extent()
-	for i := range b.Places {
+	for i := range b.Displacements {
 		if b.Counts[i] == 0 {
-			b.Places[i] = 0
+			b.Displacements[i] = 0
 		} else {
-			b.Places[i] -= first
+			b.Displacements[i] -= first
 		}
 	}
 	return b, nil
@@ -138,7 +138,7 @@ func (a *cCall) blockLengths(i, n int) ([]int, error) {
 
 // typedBlocks reads n blocks, each with a datatype and a displacement in bytes of its own. The parameters say
 // which arguments are the address, the counts, the displacements, and the datatypes; read reads the displacements.
-func (a *cCall) typedBlocks(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
+func (a *cCall) typedBlocks(address, counts, displs, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *cCall) typedBlocks(address, counts, places, types, n int, read func(i, 
 	if b.Counts, err = a.blockLengths(counts, n); err != nil {
 		return b, err
 	}
-	if b.Bytes, err = read(places, n); err != nil {
+	if b.Bytes, err = read(displs, n); err != nil {
 		return b, err
 	}
 	if b.Types = make([]*datatype.Type, n); n == 0 {

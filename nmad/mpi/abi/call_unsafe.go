@@ -246,7 +246,7 @@ func uintptrOf(p pointer) uintptr { return uintptr(p) }
 type cStatus struct {
 	source, tag, errorCode int32    // MPI_SOURCE, MPI_TAG and MPI_ERROR
 	bytes                  [2]int32 // of the message: one number of 64 bits, at an address that is a multiple of 4
-	cancelled              int32    // 1: the request was cancelled
+	canceled               int32    // 1: the request was canceled
 	_                      [2]int32
 }
 

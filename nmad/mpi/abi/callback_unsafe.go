@@ -18,7 +18,7 @@ typedef int deleting(uintptr_t, int, void *, void *);
 typedef void handling(uintptr_t *, int *, ...);
 typedef int querying(void *, void *);
 typedef int freeing(void *);
-typedef int cancelling(void *, int);
+typedef int canceling(void *, int);
 
 static void call_reduction(uintptr_t f, int wide, void *in, void *inout, int64_t n, uintptr_t type)
 {
@@ -43,7 +43,7 @@ static int call_delete(uintptr_t f, uintptr_t object, int key, uintptr_t value, 
 static void call_handler(uintptr_t f, uintptr_t object, int code) { ((handling *)f)(&object, &code); }
 static int call_query(uintptr_t f, uintptr_t extra, void *status) { return ((querying *)f)((void *)extra, status); }
 static int call_free(uintptr_t f, uintptr_t extra) { return ((freeing *)f)((void *)extra); }
-static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((cancelling *)f)((void *)extra, complete); }
+static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((canceling *)f)((void *)extra, complete); }
 
 // Memory of Go's, and shared memory, lies at multiples of 8 and not of 16.
 typedef long double long_double __attribute__((aligned(8)));

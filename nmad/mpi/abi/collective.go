@@ -100,7 +100,7 @@ type blockArgs struct {
 	single int // first of three for the block of this process: address, count, datatype
 	all    int // address of the blocks of all ranks
 	count  int // count of each of the blocks of all ranks, or array of their counts
-	places int // array of the displacements of the blocks of all ranks; -1: all have one count, and lie one behind the other
+	displs int // array of the displacements of the blocks of all ranks; -1: all have one count, and lie one behind the other
 	typ    int // datatype of the blocks of all ranks
 	root   int // -1: there is none
 }
@@ -125,17 +125,17 @@ func (a *cCall) gatherArgs(c *cComm, x blockArgs) (own mpi.Buffer, all mpi.Block
 
 // blocks reads the blocks of n ranks.
 func (a *cCall) blocks(x blockArgs, n int) (mpi.Blocks, error) {
-	if x.places < 0 {
+	if x.displs < 0 {
 		return a.equalBlocks(x.all, x.count, x.typ, n)
 	}
-	return a.varyingBlocks(x.all, x.count, x.places, x.typ, n)
+	return a.varyingBlocks(x.all, x.count, x.displs, x.typ, n)
 }
 
 var (
-	gatherAt   = blockArgs{single: 0, all: 3, count: 4, places: -1, typ: 5, root: 6}
-	gathervAt  = blockArgs{single: 0, all: 3, count: 4, places: 5, typ: 6, root: 7}
-	scatterAt  = blockArgs{single: 3, all: 0, count: 1, places: -1, typ: 2, root: 6}
-	scattervAt = blockArgs{single: 4, all: 0, count: 1, places: 2, typ: 3, root: 7}
+	gatherAt   = blockArgs{single: 0, all: 3, count: 4, displs: -1, typ: 5, root: 6}
+	gathervAt  = blockArgs{single: 0, all: 3, count: 4, displs: 5, typ: 6, root: 7}
+	scatterAt  = blockArgs{single: 3, all: 0, count: 1, displs: -1, typ: 2, root: 6}
+	scattervAt = blockArgs{single: 4, all: 0, count: 1, displs: 2, typ: 3, root: 7}
 )
 
 // gatherWith is MPI_Gather and MPI_Gatherv.
@@ -169,8 +169,8 @@ func (a *cCall) scatter(f callForm, c *cComm) error  { return a.scatterWith(f, c
 func (a *cCall) scatterv(f callForm, c *cComm) error { return a.scatterWith(f, c, scattervAt) }
 
 var (
-	allgatherAt  = blockArgs{single: 0, all: 3, count: 4, places: -1, typ: 5, root: -1}
-	allgathervAt = blockArgs{single: 0, all: 3, count: 4, places: 5, typ: 6, root: -1}
+	allgatherAt  = blockArgs{single: 0, all: 3, count: 4, displs: -1, typ: 5, root: -1}
+	allgathervAt = blockArgs{single: 0, all: 3, count: 4, displs: 5, typ: 6, root: -1}
 )
 
 // allgatherWith is MPI_Allgather and MPI_Allgatherv.

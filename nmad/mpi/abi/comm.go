@@ -20,7 +20,7 @@ type cComm struct {
 	inter    *mpi.Intercomm           // nil: the communicator has one group
 	p2p      *mpi.Comm                // that carries messages: local, or the one whose ranks are those of the other group
 	session  *cSession                // whose attached memory buffered sends use if the communicator has none; nil: none
-	topology topology                 // neighbours; written before the program gets the handle
+	topology topology                 // neighbors; written before the program gets the handle
 	ways     atomic.Pointer[commWays] // nil: no call has looked for a way
 }
 

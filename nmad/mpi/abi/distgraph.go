@@ -31,7 +31,7 @@ func (a *cCall) weights(i, n int) (edgeWeights, error) {
 func (a *cCall) distGraphCreateAdjacent(c *intraComm, from []int, inWeights edgeWeights, to []int, outWeights edgeWeights) (*cComm, error) {
 	for _, r := range slices.Concat(from, to) {
 		if r != mpiProcNull && (r < 0 || r >= c.local.Size()) {
-			return nil, errorf(errArg, "a neighbour %d of %d", r, c.local.Size())
+			return nil, errorf(errArg, "a neighbor %d of %d", r, c.local.Size())
 		}
 	}
 	g, err := mpi.NewDistGraphAdjacent(c.local, from, to)
@@ -87,7 +87,7 @@ func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 	for i, side := range []struct{ ranks, weights []int }{{from, t.inWeights}, {to, t.outWeights}} {
 		n := min(a.int(1+3*i), len(side.ranks))
 		if n < 0 {
-			return errorf(errArg, "room for %d neighbours", n)
+			return errorf(errArg, "room for %d neighbors", n)
 		}
 		if err := a.setInts(2+3*i, side.ranks[:n]); err != nil {
 			return err
@@ -101,15 +101,15 @@ func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 	return nil
 }
 
-// neighbourCollectives are the collective operations of a grid or graph.
-type neighbourCollectives interface {
+// neighborCollectives are the collective operations of a grid or graph.
+type neighborCollectives interface {
 	NeighborAlltoall(in, out mpi.Blocks) error
 	requestViews
 }
 
-// neighborAlltoallWith exchanges blocks among the neighbours. in and out read the arguments for n blocks.
+// neighborAlltoallWith exchanges blocks among the neighbors. in and out read the arguments for n blocks.
 func (a *cCall) neighborAlltoallWith(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
-	var x neighbourCollectives
+	var x neighborCollectives
 	froms, tos := 0, 0
 	switch t := &c.topology; {
 	case t.cart != nil:
@@ -119,7 +119,7 @@ func (a *cCall) neighborAlltoallWith(f callForm, c *cComm, in, out func(n int) (
 		from, to := t.graph.Neighbors()
 		x, froms, tos = t.graph, len(from), len(to)
 	default:
-		return errorf(errTopology, "it has no neighbours")
+		return errorf(errTopology, "it has no neighbors")
 	}
 	from, err := in(tos)
 	if err != nil {
@@ -135,11 +135,11 @@ func (a *cCall) neighborAlltoallWith(f callForm, c *cComm, in, out func(n int) (
 	return a.setCollective(c, f, f.view(x).NeighborAlltoall(from, to))
 }
 
-// repeatedBlock reads the elements at arguments i to i+2 as the block for each of n neighbours.
+// repeatedBlock reads the elements at arguments i to i+2 as the block for each of n neighbors.
 func (a *cCall) repeatedBlock(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) {
 		b, err := a.elements(i)
-		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Places: make([]int, n)}
+		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Displacements: make([]int, n)}
 		for j := range x.Counts {
 			x.Counts[j] = b.Count
 		}

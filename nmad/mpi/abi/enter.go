@@ -47,9 +47,9 @@ func enter(a *cCall) (code int) {
 
 // Values of cCall.function that are requests of C and no functions of MPI; front/call.h says what each does.
 const (
-	serviceHandleOf = -1
-	serviceTend     = -2
-	serviceWatch    = -3
+	serviceHandleOf       = -1
+	serviceTend           = -2
+	serviceStartSlipTimer = -3
 )
 
 // service carries out a request of C that is no function of MPI.
@@ -62,8 +62,8 @@ func (a *cCall) service() int {
 		}
 	case serviceTend:
 		(*lane.Lane)(a.ptr(0)).Tend()
-	case serviceWatch:
-		(*lane.Lane)(a.ptr(0)).Watch()
+	case serviceStartSlipTimer:
+		(*lane.Lane)(a.ptr(0)).StartSlipTimer()
 	}
 	return int(success)
 }

@@ -29,9 +29,9 @@ func TestConstants(t *testing.T) {
 		"PM2_SLIPS": maxSlips,
 		"PM2_COMMS": int64(len(frontState{}.comms)),
 
-		"PM2_HANDLE_OF": serviceHandleOf,
-		"PM2_TEND":      serviceTend,
-		"PM2_WATCH":     serviceWatch,
+		"PM2_HANDLE_OF":        serviceHandleOf,
+		"PM2_TEND":             serviceTend,
+		"PM2_START_SLIP_TIMER": serviceStartSlipTimer,
 
 		"PM2_FREE":    int64(lane.SlipFree),
 		"PM2_WAITING": int64(lane.SlipWaiting),

@@ -87,7 +87,7 @@ func (st *cStatus) received(s mpi.Status, err error) {
 	if st == nil {
 		return
 	}
-	st.source, st.tag, st.cancelled = int32(s.Source), int32(s.Tag), 0
+	st.source, st.tag, st.canceled = int32(s.Source), int32(s.Tag), 0
 	st.setBytes(s.Bytes)
 	if err != nil && s.Source >= 0 {
 		st.errorCode = int32(codeOf(err))
@@ -97,7 +97,7 @@ func (st *cStatus) received(s mpi.Status, err error) {
 // empty makes the status the one that the standard calls empty.
 func (st *cStatus) empty() {
 	if st != nil {
-		st.source, st.tag, st.errorCode, st.cancelled = mpi.AnySource, mpi.AnyTag, 0, 0
+		st.source, st.tag, st.errorCode, st.canceled = mpi.AnySource, mpi.AnyTag, 0, 0
 		st.setBytes(0)
 	}
 }

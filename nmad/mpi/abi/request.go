@@ -22,7 +22,7 @@ type cRequest struct {
 	sendHalf    *mpi.Request      // the send of an MPI_Isendrecv, whose receive is req; nil: none
 	done        bool              // it was complete from the start
 	status      mpi.Status        // of the receive, if done
-	noStatus    bool              // it is not a receive: its status is empty, and it cannot be cancelled
+	noStatus    bool              // it is not a receive: its status is empty, and it cannot be canceled
 	persistent  bool              // it stays when it is complete
 	active      bool              // persistent: it was started and has not ended
 	onStart     func() error      // what start does before it starts req; nil: nothing
@@ -97,8 +97,8 @@ func (r *cRequest) test() (done bool, s mpi.Status, err error) {
 // writeStatus fills in the status x of a completed request, unless x is nil. Cancellation goes into the status and
 // is no error.
 func (r *cRequest) writeStatus(x *cStatus, s mpi.Status, err error) error {
-	cancelled := errors.Is(err, nmad.ErrCanceled)
-	if cancelled {
+	canceled := errors.Is(err, nmad.ErrCanceled)
+	if canceled {
 		err = nil
 	}
 	if x == nil {
@@ -109,8 +109,8 @@ func (r *cRequest) writeStatus(x *cStatus, s mpi.Status, err error) error {
 	} else {
 		x.received(s, nil)
 	}
-	if cancelled {
-		x.cancelled = 1
+	if canceled {
+		x.canceled = 1
 	}
 	return err
 }
@@ -404,7 +404,7 @@ func (a *cCall) completeSome(wait, keep bool) error {
 			return err
 		}
 	}
-	places, err := list[int32](a, 3, len(rs))
+	displs, err := list[int32](a, 3, len(rs))
 	if err != nil {
 		return err
 	}
@@ -417,7 +417,7 @@ func (a *cCall) completeSome(wait, keep bool) error {
 			return givenTwice(hs, i, err)
 		}
 		if done, s, err := r.test(); done {
-			places[n] = int32(i)
+			displs[n] = int32(i)
 			m.done(i, n, r, s, err)
 			n++
 		}

@@ -58,7 +58,7 @@ func (c *cComm) newSlips(x *lane.Lane) {
 		p := &slips.byPlace[first+i]
 		p.shared, p.lane = &loaned[i], x
 		p.renew()
-		loaned[i].Place = uint64(first + i)
+		loaned[i].Index = uint64(first + i)
 		s.slips[first+i] = uintptr(unsafe.Pointer(&loaned[i]))
 	}
 	slips.used.Store(int32(first + laneSlips))
@@ -102,7 +102,7 @@ func findRequest(h handle) (*cRequest, error) {
 			p.lane.Tend() // Go takes it over
 		case lane.SlipDone:
 			r := p.withComm()
-			r.done, r.status = true, mpi.Status{Source: int(p.shared.Source), Tag: int(p.shared.Tag), Bytes: int(p.shared.Room)}
+			r.done, r.status = true, mpi.Status{Source: int(p.shared.Source), Tag: int(p.shared.Tag), Bytes: int(p.shared.Capacity)}
 			return r, nil
 		case lane.SlipGiven:
 			r := p.withComm()

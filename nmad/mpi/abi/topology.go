@@ -8,11 +8,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// topology says which processes of a communicator are neighbours. The zero value: there is no topology.
+// topology says which processes of a communicator are neighbors. The zero value: there is no topology.
 type topology struct {
 	cart       *mpi.Cart  // of MPI_Cart_create; nil: none
 	graph      *mpi.Graph // of both kinds of graphs; nil: none
-	neighbours [][]int    // of each rank, of MPI_Graph_create; nil: it is another topology
+	neighbors  [][]int    // of each rank, of MPI_Graph_create; nil: it is another topology
 	inWeights  []int      // of the edges of MPI_Dist_graph_create; nil: they have none
 	outWeights []int      // likewise
 }
@@ -37,7 +37,7 @@ func (tp *topology) kind() int {
 	switch {
 	case tp.cart != nil:
 		return mpiCart
-	case tp.neighbours != nil:
+	case tp.neighbors != nil:
 		return mpiGraph
 	case tp.graph != nil:
 		return mpiDistGraph
@@ -222,10 +222,10 @@ func (a *cCall) graphCreate(c *intraComm) (*cComm, error) {
 	if err != nil || g == nil {
 		return nil, err
 	}
-	return c.withTopology(g.Comm, topology{graph: g, neighbours: all}), nil
+	return c.withTopology(g.Comm, topology{graph: g, neighbors: all}), nil
 }
 
-// graphEdges returns the neighbours of each rank, from the arguments of MPI_Graph_create.
+// graphEdges returns the neighbors of each rank, from the arguments of MPI_Graph_create.
 func (a *cCall) graphEdges(c *cComm) (all [][]int, err error) {
 	n := a.int(1)
 	if n < 0 || n > c.local.Size() {
@@ -260,16 +260,16 @@ type (
 )
 
 func (a *cCall) graphdimsGet(t *graphComm) (nodes, edges int) {
-	return len(t.neighbours), len(slices.Concat(t.neighbours...))
+	return len(t.neighbors), len(slices.Concat(t.neighbors...))
 }
 
 func (a *cCall) graphGet(t *graphComm, nodes, room int) (ends, edges []int, err error) {
 	n := 0
-	for _, x := range t.neighbours {
+	for _, x := range t.neighbors {
 		n += len(x)
 		ends = append(ends, n)
 	}
-	edges = slices.Concat(t.neighbours...)
+	edges = slices.Concat(t.neighbors...)
 	if nodes < len(ends) || room < len(edges) {
 		err = errorf(errArg, "there is room for %d nodes and %d edges, of %d and %d", nodes, room, len(ends), len(edges))
 	}
@@ -284,23 +284,23 @@ func (a *cCall) graphMap(c *cComm) (int, error) {
 	return c.local.Rank(), err
 }
 
-// neighboursOfRank returns the neighbours of rank r in a graph of MPI_Graph_create.
-func (tp *topology) neighboursOfRank(r int) ([]int, error) {
-	if r < 0 || r >= len(tp.neighbours) {
-		return nil, errorf(errRank, "rank %d of %d", r, len(tp.neighbours))
+// neighborsOfRank returns the neighbors of rank r in a graph of MPI_Graph_create.
+func (tp *topology) neighborsOfRank(r int) ([]int, error) {
+	if r < 0 || r >= len(tp.neighbors) {
+		return nil, errorf(errRank, "rank %d of %d", r, len(tp.neighbors))
 	}
-	return tp.neighbours[r], nil
+	return tp.neighbors[r], nil
 }
 
 func (a *cCall) graphNeighborsCount(t *graphComm, rank int) (int, error) {
-	all, err := t.neighboursOfRank(rank)
+	all, err := t.neighborsOfRank(rank)
 	return len(all), err
 }
 
 func (a *cCall) graphNeighbors(t *graphComm, rank, room int) ([]int, error) {
-	all, err := t.neighboursOfRank(rank)
+	all, err := t.neighborsOfRank(rank)
 	if err == nil && room < len(all) {
-		err = errorf(errArg, "there is room for %d neighbours of %d", room, len(all))
+		err = errorf(errArg, "there is room for %d neighbors of %d", room, len(all))
 	}
 	return all, err
 }

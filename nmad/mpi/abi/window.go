@@ -211,8 +211,8 @@ func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr,
 // standardAttribute returns the value of a predefined attribute of windows. known: there is such a key; ok: it has
 // a value.
 func (w *cWindow) standardAttribute(key int) (value uintptr, ok, known bool) {
-	places := map[int]int{mpiWinCreateFlavor: 0, mpiWinModel: 1, mpiWinDispUnit: 2, mpiWinSize: 4}
-	i, known := places[key]
+	displs := map[int]int{mpiWinCreateFlavor: 0, mpiWinModel: 1, mpiWinDispUnit: 2, mpiWinSize: 4}
+	i, known := displs[key]
 	switch {
 	case key == mpiWinBase:
 		return w.base, true, true

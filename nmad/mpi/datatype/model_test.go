@@ -20,7 +20,8 @@ type model struct {
 	forced bool
 }
 
-// put adds count elements of x at a displacement, as the standard says: only bounds that were given count, if there are any.
+// put adds count elements of x at a displacement, as the standard says: only bounds that were given count, if there are
+// any.
 func (md *model) put(at, count int, x model) {
 	for i := range count {
 		here := at + i*(x.ub-x.lb)
@@ -185,15 +186,15 @@ func TestAgainstModel(t *testing.T) {
 		for i := range memory {
 			memory[i] = byte(i*7 + i>>8)
 		}
-		var places []int // of the data's bytes
+		var displs []int // of the data's bytes
 		for i := range count {
 			for j, k := range m.kinds {
 				for b := range k.Size() {
-					places = append(places, middle+i*(m.ub-m.lb)+m.at[j]+b)
+					displs = append(displs, middle+i*(m.ub-m.lb)+m.at[j]+b)
 				}
 			}
 		}
-		for _, p := range places {
+		for _, p := range displs {
 			want = append(want, memory[p])
 		}
 		b := &Buffer{AddressOf(memory), middle, count, x}
@@ -221,7 +222,7 @@ func TestAgainstModel(t *testing.T) {
 		if whole := size > 0 && from%size == 0; basics != wantBasics || whole && elements != from/size || !whole && size > 0 && elements != -1 {
 			t.Fatalf("%d bytes are %d elements in %d of the datatype, want %d", from, basics, elements, wantBasics)
 		}
-		if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(places))), slices.Sorted(slices.Values(places))) {
+		if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(displs))), slices.Sorted(slices.Values(displs))) {
 			return // elements overlap: nothing can be received there
 		}
 		fresh := make([]byte, 2*middle)
@@ -229,7 +230,7 @@ func TestAgainstModel(t *testing.T) {
 		if n := to.Unpack(from, want[from:]); n != len(want)-from {
 			t.Fatalf("unpacked %d bytes of %d", n, len(want)-from)
 		}
-		for i, p := range places[from:] {
+		for i, p := range displs[from:] {
 			if fresh[p] != want[from+i] {
 				t.Fatalf("byte %d came as %x, want %x", from+i, fresh[p], want[from+i])
 			}

@@ -6,7 +6,7 @@
  *   post, look       match.go: startAny, look
  *   start, begin     gate.go: recv; submit.go: startRecv
  *   collect, holder  inbox.go: Begin, takeReceives; match.go: failLost
- *   compare          matcher.go: searchUpTo, matchWild; any.go: nextWild, takeAged
+ *   compare          matcher.go: searchUpTo, matchWild; anylist.go: nextWild, takeAged
  *   arrive, keep     receiver.go: arrive, keep; matcher.go: ArriveAny, Keep
  *   letGo            progress.go
  *

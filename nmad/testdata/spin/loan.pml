@@ -3,7 +3,7 @@
  *   sender           a program: buffer.go: Alloc, Buffer.Release; operation.go: Post, in any order with what goes on
  *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; gate_close.go: lose
  *   senderCloses     Session.Close: gate_close.go: beginClose, sayBye, shut; what it waits for may take too long
- *   sDone            flow.go: Finish; completion.go: tellEnd; buffer.go: sendDone
+ *   sDone            flow.go: Finish; completion.go: tellDone; buffer.go: sendDone
  *   sFail            gate_close.go: fail; sender.go: FailSends; buffer.go: end, endLoans. Alloc and Release come in between, as they take only the lock of the blocks
  *   reader           a program: it posts a receive that takes loans, or none; reads; loan.go: Loan.Release
  *   other            another thread, which releases the same loan

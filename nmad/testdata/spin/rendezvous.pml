@@ -1,4 +1,4 @@
-/* A rendezvous over two rails: announced, asked for in chunks, moved; with a receive that is cancelled,
+/* A rendezvous over two rails: announced, asked for in chunks, moved; with a receive that is canceled,
  * a close by either side, and a loss.
  *
  *   sender           a program: it starts the send, waits for it, and uses its buffer for something else
@@ -6,7 +6,7 @@
  *   pusher           transfer.go: reserve, copy, complete; stream.go: Complete, completeLate; of the push transfer of one rail
  *   senderCloses     Session.Close: gate_close.go: beginClose, sayBye, shut
  *   failSends, sFail sender.go: FailSends; stream.go: failStream; gate_close.go: fail
- *   receiver         a program: it posts a receive; if that is cancelled another one
+ *   receiver         a program: it posts a receive; if that is canceled another one
  *   canceller        another thread: request.go: Cancel, of the first receive
  *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: packNextRtr, share; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
@@ -18,12 +18,12 @@
  * taking a piece and bringing it home.
  *
  * Properties. No transfer touches the buffer of a request that has ended, nor a link that was closed. The message comes to one
- * receive, whole, each byte in its place; a receive that was cancelled has nothing of it. Each request ends once. RTR names a
+ * receive, whole, each byte in its place; a receive that was canceled has nothing of it. Each request ends once. RTR names a
  * send that waits for it, unless that was given up. If the send ends well, and nothing breaks, and the receiver does not
  * close, the receive ends well. In the end all requests have ended, and no transfer has anything.
  *
  * Mutations, and what each one leads to:
- *   CANCEL_LATE      a receive is cancelled when its message is being asked for: its buffer is written to later
+ *   CANCEL_LATE      a receive is canceled when its message is being asked for: its buffer is written to later
  *   FAIL_AWAY        a send fails while a transfer copies out of its buffer
  *   FAIL_INTO        a receive fails while a transfer copies into its buffer
  *   FORGET_EARLY     the sender forgets a message at its first RTR: the send ends well with half of it
@@ -67,7 +67,7 @@ chan push1 = [2] of { byte };
 /* The receiver's side. */
 mtype rstage[2] = idle;         /* of the receives */
 byte cur = none;                /* which one has the message */
-bool got, cancelled, unexpected, rDead, rEnd, rBroken, rClosed, closesR;
+bool got, canceled, unexpected, rDead, rEnd, rBroken, rClosed, closesR;
 bool byeSentR, owesByeR, owesAckR, ackedR, byeSeen;
 byte rAsked, rMoved, rChunks, pulled, byeTotal;
 bool rAway[2];
@@ -349,7 +349,7 @@ inline post(k) {
 proctype receiver() {
 	post(0);
 	if
-	:: cancelled -> assert(cur != 0); post(1)
+	:: canceled -> assert(cur != 0); post(1)
 	:: else
 	fi
 }
@@ -357,9 +357,9 @@ proctype receiver() {
 proctype canceller() {
 	atomic {
 		if
-		:: rstage[0] == posted -> cancelled = true; rDone(0)
+		:: rstage[0] == posted -> canceled = true; rDone(0)
 #ifdef CANCEL_LATE
-		:: rstage[0] == answering || rstage[0] == pulling || rstage[0] == deferred -> cancelled = true; rDone(0)
+		:: rstage[0] == answering || rstage[0] == pulling || rstage[0] == deferred -> canceled = true; rDone(0)
 #endif
 		:: else
 		fi
@@ -471,7 +471,7 @@ init {
 		fi
 	};
 	timeout;
-	assert(stage == done && rstage[0] == done && (!cancelled || rstage[1] == done));
+	assert(stage == done && rstage[0] == done && (!canceled || rstage[1] == done));
 	assert(sChunks == 0 && rChunks == 0 && !some(push0) && !some(push1) && !some(pull0) && !some(pull1));
 	assert(failed || got || broken || closesR);
 	assert(!got || rMoved == pieces);

@@ -1,5 +1,5 @@
 /* The functions of Then that are due (pioman/then.go): each is called once, and never two at a time, whichever of
- * signaller, poller and Close comes first. Function 0 makes function 2 due.
+ * signaler, poller and Close comes first. Function 0 makes function 2 due.
  *
  *   push     due.push, in fire; the nested callDue of a function finds the queue held and goes
  *   callDue  callDue, callAll
@@ -53,7 +53,7 @@ inline callDue() {
 	od
 }
 
-proctype signaller(byte f) {
+proctype signaler(byte f) {
 	bool mine, again; byte list;
 #ifdef CLOSED_BEFORE_PUSH
 	again = closed; push(f);
@@ -90,7 +90,7 @@ active proctype closer() {
 }
 
 init {
-	atomic { run signaller(0); run signaller(1) };
+	atomic { run signaler(0); run signaler(1) };
 	(over == 4);
 	assert(called[0] == 1 && called[1] == 1 && called[2] == 1)
 }

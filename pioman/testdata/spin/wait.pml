@@ -3,7 +3,7 @@
  * where no goroutine polls. The message arrives at any moment; the kernel announces it, but not the task. A state in which the waiter
  * sleeps for ever, or the task does not run, is a deadlock.
  *
- *   post     Engine.Need, wakePoller           waiter      wait.block
+ *   post     Engine.AddPending, wakePoller           waiter      wait.block
  *   poll     one round, with its Signals        sleepAs     sleeper.sleepAs, watch
  *   wake     progressor.wake                     progressor  await, needed, serve, progress
  *   attend   Engine.attend                      poster      Engine.Submit of a OneShot task
@@ -48,7 +48,7 @@ inline pollOfProgressor() {
 	atomic { moved = false; if :: arrived -> moved = true; signal() :: else fi; runOnce() }
 }
 
-inline post() {                    /* Need, and what follows */
+inline post() {                    /* AddPending, and what follows */
 	atomic { pending++; first = (pending == 1 || asleep); wakes = asleep };
 	if
 	:: first ->

@@ -6,7 +6,7 @@
  * direct/switch_*.s: AskStop, ClaimStopped, Withdraw    lwp.go: resume
  *
  * The stopper is one process, as it is one OS thread, so its transitions under the scan bit are
- * single steps. Looks of follow stand for time: what is late is withdrawn. The word is loaned to
+ * single steps. Looks of follow stand for time: what is late is withdrawn. The word is borrowed to
  * others never here: see word.pml. The thread holds a lock inside, for which the clock waits
  * once it has asked.
  */

@@ -63,7 +63,7 @@ func TestPool(t *testing.T) {
 				return n, nil
 			})
 			if !errors.Is(err, context.Canceled) || got != nil {
-				t.Errorf("got %v, %v after the caller has cancelled", got, err)
+				t.Errorf("got %v, %v after the caller has canceled", got, err)
 			}
 		})
 	}

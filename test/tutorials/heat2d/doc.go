@@ -1,3 +1,3 @@
 // Command heat2d is a port of the two-dimensional heat equation of LLNL's MPI tutorial: a master, workers, and their
-// neighbours.
+// neighbors.
 package main

@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 			continue // see TestHeavy, TestPrograms
 		}
 		if testing.Short() && i%4 != 0 {
-			continue // neighbours vary one thing
+			continue // neighbors vary one thing
 		}
 		t.Run(x.Name, func(t *testing.T) {
 			o, err := measure(context.Background(), x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()})

@@ -1,4 +1,4 @@
-// Package bench measures threads, synchronisation and the progress engine beside goroutines, in one run, so that each
+// Package bench measures threads, synchronization and the progress engine beside goroutines, in one run, so that each
 // ratio compares two figures of the same minute.
 //
 // # How a row is measured
@@ -39,7 +39,7 @@
 // that are no powers of two, how requests are made, buffers that are new for each message, GOMAXPROCS, goroutines that
 // compute on every P, one to three ranks on a core. Ours and the best case, the peer, are runs of demo pingpong, in
 // turns; an operation is a message, one way, and a sample the median of a run, beside it its 90th and 99th percentile.
-// Calls from C are less the crossings. A size that is no power of two is beside what a line through its neighbours'
+// Calls from C are less the crossings. A size that is no power of two is beside what a line through its neighbors'
 // figures says. The ranks besides those two are other pairs, which exchange messages of the same sizes and know that
 // they share their cores. Rows that differ in their sizes alone are measured in the same processes: all of them take
 // five minutes. They are measured only when asked for: --rows callers.

@@ -23,7 +23,7 @@ func progressRows() []Experiment {
 	}
 }
 
-// taskOurs submits an ltask, polls once, and finds its completion signalled.
+// taskOurs submits an ltask, polls once, and finds its completion signaled.
 func taskOurs(s *stage, n int) error {
 	const done = 1
 	var task pioman.Task

@@ -103,7 +103,7 @@ func newReceive(e *pioman.Engine) (*receive, error) {
 	if r.in, r.out, err = connection(); err != nil {
 		return nil, err
 	}
-	r.e.Need()
+	r.e.AddPending()
 	r.task.Init("receive", func(*pioman.Task) pioman.Status {
 		var b [8]byte
 		n, err := unix.Read(r.in, b[:])
@@ -130,7 +130,7 @@ func newReceive(e *pioman.Engine) (*receive, error) {
 func (rcv *receive) close() {
 	_ = rcv.task.Cancel() // not from a handler
 	rcv.e.RemoveSource(rcv)
-	rcv.e.Done()
+	rcv.e.RemovePending()
 	unix.Close(rcv.in)
 	unix.Close(rcv.out)
 }
@@ -313,8 +313,8 @@ func memoryOurs(s *stage, n int) error {
 		return err
 	}
 	defer s.engine.RemoveSource(b)
-	s.engine.Need()
-	defer s.engine.Done()
+	s.engine.AddPending()
+	defer s.engine.RemovePending()
 	if err := s.engine.Submit(&task); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (p *Panel) Curve(name string) *Curve {
 	return &p.Curves[i]
 }
 
-// palette are the colours of curves, in their order.
+// palette are the colors of curves, in their order.
 var palette = []color.NRGBA{
 	blue, orange,
 	{R: 0x2c, G: 0x8c, B: 0x4a, A: 0xff},
@@ -64,7 +64,7 @@ var palette = []color.NRGBA{
 // upon them: it stands beside the panels.
 const mostInside = 1
 
-// key says which curve has which colour: those of one name the same in all panels, and each name once.
+// key says which curve has which color: those of one name the same in all panels, and each name once.
 type key struct {
 	names  []string
 	legend plot.Legend // for a place beside the panels

@@ -81,7 +81,7 @@ func TestCurvesRefused(t *testing.T) {
 }
 
 // TestKey: a legend of several curves has each name once and stands right of all panels, also if these have different
-// curves, of which those of one name have one colour.
+// curves, of which those of one name have one color.
 func TestKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key.svg")
 	f, err := Claim(path)
@@ -124,7 +124,7 @@ func TestKey(t *testing.T) {
 	}
 	k := newKey(draw)
 	if k.color("latency") != palette[0] || k.color("bandwidth") != palette[1] {
-		t.Error("the colours do not follow the names")
+		t.Error("the colors do not follow the names")
 	}
 }
 
@@ -214,14 +214,14 @@ func checkPNG(t *testing.T, name string, text []byte) {
 	if b := img.Bounds(); b.Dx() < 1000 || b.Dy() < 200 {
 		t.Errorf("%s: only %v", name, b)
 	}
-	colours := map[any]bool{}
+	colors := map[any]bool{}
 	for x := 0; x < img.Bounds().Dx(); x += 3 {
 		for y := 0; y < img.Bounds().Dy(); y += 3 {
-			colours[img.At(x, y)] = true
+			colors[img.At(x, y)] = true
 		}
 	}
-	if len(colours) < 10 {
-		t.Errorf("%s: %d colours: nothing was drawn", name, len(colours))
+	if len(colors) < 10 {
+		t.Errorf("%s: %d colors: nothing was drawn", name, len(colors))
 	}
 }
 

@@ -50,7 +50,7 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// addGrid draws faint lines at the labelled ticks; first of all, below the data.
+// addGrid draws faint lines at the labeled ticks; first of all, below the data.
 func addGrid(p *plot.Plot) {
 	g := plotter.NewGrid()
 	g.Horizontal.Color, g.Vertical.Color = faint, faint

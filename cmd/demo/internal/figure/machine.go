@@ -36,14 +36,14 @@ var shades = map[topo.Kind]shade{
 	topo.PU:      {rgb(0xededed), rgb(0x9a9a9a)},
 }
 
-// classShades are the colours of PUs where there are several kinds, from the most economical to the fastest.
+// classShades are the colors of PUs where there are several kinds, from the most economical to the fastest.
 var classShades = []shade{
 	{rgb(0xcfe8c4), rgb(0x7fa873)},
 	{rgb(0xf6cf9c), rgb(0xc08a45)},
 	{rgb(0xeea889), rgb(0xb86a47)},
 }
 
-// classShade is the colour of one class of several: one of classShades, or between two.
+// classShade is the color of one class of several: one of classShades, or between two.
 func classShade(class, of int) shade {
 	at := float64(class*(len(classShades)-1)) / float64(max(of-1, 1))
 	low := min(int(at), len(classShades)-2)

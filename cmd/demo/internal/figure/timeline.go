@@ -337,7 +337,7 @@ func (c *chart) legend(y float64) {
 		col  color.Color
 		text string
 	}{
-		{threadHue[0], "thread (a colour each)"}, {paleIdle, "looking for work"}, {paleSleep, "asleep, free"}, {hookTint, "hook"},
+		{threadHue[0], "thread (a color each)"}, {paleIdle, "looking for work"}, {paleSleep, "asleep, free"}, {hookTint, "hook"},
 		{taskTint, "ltask"}, {waitTint, "thread without its VP"}, {mailTint, "request"}, {arrowInk, "message, steal"}, {wakeInk, "wake, spawn"},
 	} {
 		c.box(e.col, x, y-4, x+9, y+4)

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/timeline"
 )
 
-// Colours of what is no thread.
+// Colors of what is no thread.
 var (
 	paleIdle  = color.NRGBA{R: 0xf3, G: 0xe9, B: 0xc8, A: 0xff}
 	paleSleep = color.NRGBA{R: 0xee, G: 0xee, B: 0xf0, A: 0xff}
@@ -24,7 +24,7 @@ var (
 	}
 )
 
-// tint is the colour of a slice; a thread's is that of its name.
+// tint is the color of a slice; a thread's is that of its name.
 func tint(e *timeline.Event) color.NRGBA {
 	switch {
 	case e.Cat == "idle" && e.Name != "looking for work":

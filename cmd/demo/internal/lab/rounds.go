@@ -32,7 +32,7 @@ func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entran
 		for k := range entrants {
 			i := k
 			if r%2 != 0 {
-				i = len(entrants) - 1 - k // there and back, so that what drifts favours no entrant
+				i = len(entrants) - 1 - k // there and back, so that what drifts favors no entrant
 			}
 			e := &entrants[i]
 			if err := ctx.Err(); err != nil {

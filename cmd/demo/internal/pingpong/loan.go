@@ -47,7 +47,7 @@ func (x *lending) prepare(direction, i int) (err error) {
 
 // start sends that buffer.
 func (x *lending) start(tag uint64) error {
-	return x.gate.Post(&x.sends, &nmad.Op{Match: nmad.Tag(tag), Buffer: x.out})
+	return x.gate.Post(&x.sends, &nmad.Operation{Match: nmad.Tag(tag), Buffer: x.out})
 }
 
 // end waits until the buffer is ours again, and gives it back.
@@ -55,7 +55,7 @@ func (x *lending) end() error { return errors.Join(x.sends.Wait(), x.out.Release
 
 // take receives a message.
 func (x *lending) take(tag uint64) (nmad.Loan, error) {
-	err := x.gate.Post(&x.recvs, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(tag), Buf: x.recv, Loan: true})
+	err := x.gate.Post(&x.recvs, &nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(tag), Buf: x.recv, Loan: true})
 	if err == nil {
 		err = x.recvs.Wait()
 	}

@@ -24,7 +24,7 @@ const NearLimit = 120
 // ErrBusy reports that one of the two CPUs was not free for the probe.
 var ErrBusy = errors.New("a CPU was not free for the core-to-core probe")
 
-// A line is the word on a cache line of its own; 128 bytes because neighbouring lines are fetched in pairs.
+// A line is the word on a cache line of its own; 128 bytes because neighboring lines are fetched in pairs.
 type line struct {
 	_    [128]byte
 	word atomic.Uint64 // the pinger writes odd values, the ponger even ones

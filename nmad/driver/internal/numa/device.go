@@ -16,20 +16,20 @@ const maxLower = 3
 
 // Device returns where a link lies that goes through the network device name, for a process that may use cpus on
 // machine t. fsys is sysfs.
-func Device(fsys fs.FS, t *topo.Topology, cpus topo.CPUSet, name string) driver.Place {
+func Device(fsys fs.FS, t *topo.Topology, cpus topo.CPUSet, name string) driver.Locality {
 	if isSingle(t) {
 		return singleNode
 	}
 	node := deviceNode(fsys, name, maxLower)
 	if node < 0 {
-		return driver.Place{Node: -1, Why: fmt.Sprintf("the network device %s belongs to no NUMA node", name)}
+		return driver.Locality{Node: -1, Why: fmt.Sprintf("the network device %s belongs to no NUMA node", name)}
 	}
 	for _, n := range nodes(t, cpus) {
 		if n.OS == node {
-			return driver.Place{Node: node, CPUs: cpus.And(n.CPUs), Why: fmt.Sprintf("the network device %s is there", name)}
+			return driver.Locality{Node: node, CPUs: cpus.And(n.CPUs), Why: fmt.Sprintf("the network device %s is there", name)}
 		}
 	}
-	return driver.Place{Node: node, Why: fmt.Sprintf("the network device %s is there, and no processor of this process", name)}
+	return driver.Locality{Node: node, Why: fmt.Sprintf("the network device %s is there, and no processor of this process", name)}
 }
 
 // deviceNode returns the node of a network device; -1 if it has none. A device without hardware of its own, such

@@ -13,27 +13,27 @@ import (
 )
 
 // singleNode is the place of everything on a machine of one node.
-var singleNode = driver.Place{Node: -1, Why: "the machine has one NUMA node"}
+var singleNode = driver.Locality{Node: -1, Why: "the machine has one NUMA node"}
 
 // Home returns where memory should lie through which messages arrive at a process that may use cpus on machine t.
 // A thread on processor cpu (-1: unknown) is about to touch that memory first.
-func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Place {
+func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Locality {
 	if isSingle(t) {
 		return singleNode
 	}
 	switch mine := nodes(t, cpus); len(mine) {
 	case 0:
-		return driver.Place{Node: -1, Why: "it is not known to which NUMA node the processors of this process belong"}
+		return driver.Locality{Node: -1, Why: "it is not known to which NUMA node the processors of this process belong"}
 	case 1:
-		return driver.Place{Node: mine[0].OS, CPUs: cpus.And(mine[0].CPUs), Why: "all processors of this process are there"}
+		return driver.Locality{Node: mine[0].OS, CPUs: cpus.And(mine[0].CPUs), Why: "all processors of this process are there"}
 	default:
 		why := "this process may run on the NUMA nodes " + numbers(mine)
 		for _, n := range mine {
 			if n.CPUs.Has(cpu) {
-				return driver.Place{Node: n.OS, CPUs: cpus.And(n.CPUs), Why: fmt.Sprintf("%s, and the link was made on processor %d", why, cpu)}
+				return driver.Locality{Node: n.OS, CPUs: cpus.And(n.CPUs), Why: fmt.Sprintf("%s, and the link was made on processor %d", why, cpu)}
 			}
 		}
-		return driver.Place{Node: -1, Why: why + ", and it is not known on which of them the link was made"}
+		return driver.Locality{Node: -1, Why: why + ", and it is not known on which of them the link was made"}
 	}
 }
 
@@ -83,7 +83,7 @@ var machine = sync.OnceValue(func() *topo.Topology {
 })
 
 // Here is Home for this process and the calling thread.
-func Here() driver.Place {
+func Here() driver.Locality {
 	t := machine()
 	if t == nil {
 		return singleNode
@@ -92,17 +92,17 @@ func Here() driver.Place {
 }
 
 // Through is Device for the network device of this host that has the address.
-func Through(local net.Addr) driver.Place {
+func Through(local net.Addr) driver.Locality {
 	t := machine()
 	if t == nil {
 		return singleNode
 	}
 	a, ok := local.(*net.TCPAddr)
 	if !ok {
-		return driver.Place{Node: -1, Why: "it goes through no network device"}
+		return driver.Locality{Node: -1, Why: "it goes through no network device"}
 	}
 	if a.IP.IsLoopback() {
-		return driver.Place{Node: -1, Why: "it does not leave the host"}
+		return driver.Locality{Node: -1, Why: "it does not leave the host"}
 	}
 	return Device(os.DirFS("/sys"), t, t.Root.CPUs, deviceOf(a.IP))
 }

@@ -53,7 +53,7 @@ func TestHome(t *testing.T) {
 		{"numa:2 core:2 pu:2", "0-7", -1, -1, "", "not known on which"},
 		{"numa:2 core:2 pu:2", "9", 9, -1, "", "not known to which"},
 		{"numa:4 l3:2 core:2 pu:1", "0-15", 9, 2, "8-11", "nodes 0, 1, 2, 3,"},
-		// Recorded machines: nodes of two CPUs that are not neighbours' numbers, of six, of 24.
+		// Recorded machines: nodes of two CPUs that are not neighbors' numbers, of six, of 24.
 		{"16amd64-8n2c", "0-15", 5, 2, "4-5", "nodes 0, 1, 2"},
 		{"16amd64-8n2c", "6,7", 6, 3, "6-7", "all processors"},
 		{"96em64t-4no4pa3ca2co", "0-95", 1, 1, "", ""},

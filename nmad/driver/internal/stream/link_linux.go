@@ -23,7 +23,7 @@ const DefaultWakeBytes = 512 << 10
 
 // link is one side of a link. doc.go says how it works.
 type link struct {
-	driver.Plain
+	driver.BasicLink
 	// Read by all directions, written rarely.
 	life.Life
 	maxBody int // bytes
@@ -43,7 +43,7 @@ type link struct {
 	_       [padding]byte
 	armed   [numTracks]uint32 // events for which the epoll set waits at each socket; 0: the socket is not in the set; of Arm and Disarm
 	_       [padding]byte
-	place   driver.Place
+	place   driver.Locality
 }
 
 // padding separates what different cores write, in bytes.
@@ -64,8 +64,8 @@ func newLink(n *Network, s *sockets, rank, peerBody int) *link {
 // Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: l.maxBody, Bound: "it has to fit a link's buffer", Short: minDirect - 1, How: "copied behind its header, one write",
-		Syscalls: true, Buffered: true, Place: l.place,
+		MaxBody: l.maxBody, MaxBodyWhy: "it has to fit a link's buffer", Short: minDirect - 1, ShortHow: "copied behind its header, one write",
+		Syscalls: true, Buffered: true, Locality: l.place,
 	}
 }
 

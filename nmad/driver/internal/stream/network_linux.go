@@ -31,7 +31,7 @@ type Network struct {
 	// sides have what they need; the socket lives on in the descriptor.
 	Take func(Conn) (fd int, err error)
 	// Place says near which processors a connection lies. nil: it has no place.
-	Place func(Conn) driver.Place
+	Place func(Conn) driver.Locality
 }
 
 // admit applies Admit.

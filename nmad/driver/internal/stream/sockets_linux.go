@@ -15,10 +15,10 @@ import (
 type sockets struct {
 	epoll int // epoll set of the link
 	fd    [numTracks]int
-	place driver.Place
+	place driver.Locality
 }
 
-var noSockets = sockets{epoll: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{Node: -1}}
+var noSockets = sockets{epoll: -1, fd: [numTracks]int{-1, -1}, place: driver.Locality{Node: -1}}
 
 // take adds the socket of a connection, and with the first one the link's epoll set. Its error is for the peer to
 // know: this process lacks something.

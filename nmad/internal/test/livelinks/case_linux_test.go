@@ -207,7 +207,7 @@ func (lc *liveCase) alter(rng *mrand.Rand) {
 		return
 	}
 	at := rng.IntN(lc.size)
-	if lc.config.Link == nmad.LinkAll { // those of lower rank are dialled
+	if lc.config.Link == nmad.LinkAll { // those of lower rank are dialed
 		at = rng.IntN(lc.size - 1)
 	}
 	all, rail := rng.IntN(5) == 0, rng.IntN(len(lc.rails))

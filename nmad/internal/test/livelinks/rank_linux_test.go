@@ -228,11 +228,11 @@ func (lr *liveRank) send(peer int) {
 		tag := uint64(i % liveTags)
 		switch cut := n / 3; {
 		case x.loan != (nmad.Buffer{}):
-			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buffer: x.loan})
+			x.r = g.Start(&nmad.Operation{Match: nmad.Tag(tag), Buffer: x.loan})
 		case rng.IntN(6) == 0:
-			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buf: x.b, Sync: true})
+			x.r = g.Start(&nmad.Operation{Match: nmad.Tag(tag), Buf: x.b, Sync: true})
 		case rng.IntN(6) == 0:
-			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:cut], x.b[cut:]}})
+			x.r = g.Start(&nmad.Operation{Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:cut], x.b[cut:]}})
 		default:
 			x.r = g.Isend(tag, x.b)
 		}
@@ -289,9 +289,9 @@ func (lr *liveRank) recv(peer int) {
 		tag := uint64(i % liveTags)
 		switch cut := room / 3; rng.IntN(6) {
 		case 0:
-			x.r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:]}})
+			x.r = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:]}})
 		case 1, 2:
-			x.r, x.loan = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(tag), Buf: x.b, Loan: true}), true
+			x.r, x.loan = g.Start(&nmad.Operation{Kind: nmad.KindRecv, Match: nmad.Tag(tag), Buf: x.b, Loan: true}), true
 		default:
 			x.r = g.Irecv(tag, x.b)
 		}

@@ -192,7 +192,7 @@ func FuzzEditor(f *testing.F) {
 }
 
 // between makes a proxy before a listener, and a connection through it.
-func between(t *testing.T, network, plan string) (p *Proxy, dialled, accepted net.Conn) {
+func between(t *testing.T, network, plan string) (p *Proxy, dialed, accepted net.Conn) {
 	t.Helper()
 	pl, err := Parse(plan)
 	if err != nil {
@@ -208,17 +208,17 @@ func between(t *testing.T, network, plan string) (p *Proxy, dialled, accepted ne
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	if dialled, err = net.Dial(network, p.Addr()); err != nil {
+	if dialed, err = net.Dial(network, p.Addr()); err != nil {
 		t.Fatal(err)
 	}
 	if accepted, err = ln.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []net.Conn{dialled, accepted} {
+	for _, c := range []net.Conn{dialed, accepted} {
 		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 		t.Cleanup(func() { _ = c.Close() })
 	}
-	return p, dialled, accepted
+	return p, dialed, accepted
 }
 
 // TestRelay: bytes go through both ways, and the ends of both directions, each for itself.

@@ -68,7 +68,7 @@ type way struct {
 // Link is one end of a simulated connection. Beyond what driver.Link asks for it may be called by any goroutine at any
 // time.
 type Link struct {
-	driver.Plain
+	driver.BasicLink
 	c    *cable
 	side int
 
@@ -109,7 +109,7 @@ func (l *Link) lock() func() {
 
 // Caps are as in Options. That there may be bytes left to flush is always so.
 func (l *Link) Caps() driver.Caps {
-	return driver.Caps{MaxBody: l.c.opt.MaxBody, Short: -1, Syscalls: l.c.opt.Syscalls, Buffered: true, Place: driver.Place{Node: -1}}
+	return driver.Caps{MaxBody: l.c.opt.MaxBody, Short: -1, Syscalls: l.c.opt.Syscalls, Buffered: true, Locality: driver.Locality{Node: -1}}
 }
 
 func (w *way) count() int { return len(w.packets) - w.first }

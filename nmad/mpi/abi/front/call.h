@@ -28,7 +28,7 @@ struct pm2_comm {
  *	HANDLE_OF   word[1] becomes the handle whose low 31 bits are word[0]
  *	TEND        Go does what other threads have left at the lane word[0], and wakes the peer
  *	WATCH       Go looks now and then whether the slips of the lane word[0] wait for long */
-enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_WATCH = -3 };
+enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_START_SLIP_TIMER = -3 };
 
 /* The handle of the request that all sends share that were complete at once. */
 #define PM2_SENT 0x54000000

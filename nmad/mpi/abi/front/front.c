@@ -172,7 +172,7 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 }
 
 /* MPI_internal of a status holds the bytes of the message in its first two ints, and in the third whether the
- * request was cancelled (cStatus in call_unsafe.go). */
+ * request was canceled (cStatus in call_unsafe.go). */
 static MPI_Count bytes_of(const MPI_Status *status)
 {
 	MPI_Count n;

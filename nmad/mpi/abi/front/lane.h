@@ -24,10 +24,10 @@ struct pm2_lane {
 	uint32_t *lock;
 	void **incoming;
 	int32_t *due;
-	int8_t *armed;
-	uint8_t *guarded;
-	int64_t *awake;
-	uint32_t *watched;
+	int8_t *armed_rails;
+	uint8_t *no_links;
+	int64_t *woken_threads;
+	uint32_t *monitored;
 
 	uint8_t *holds;
 	void **queue, **answers;
@@ -40,7 +40,7 @@ struct pm2_lane {
 	int64_t overhead;
 
 	uint32_t *state, *sleeping, *want_room;
-	uint64_t over;
+	uint64_t ended_bits;
 	struct pm2_ring send, recv;
 	uint64_t inlined, line, ahead;
 
@@ -48,8 +48,8 @@ struct pm2_lane {
 
 	struct pm2_slip *slips;
 	uint64_t slip_mask, head, tail;
-	int64_t spare;
-	uint32_t watches;
+	int64_t slip_bytes;
+	uint32_t slip_timer_on;
 };
 
 /* pm2_way is lane.Way. */
@@ -60,7 +60,7 @@ struct pm2_way {
 	int32_t *any;
 	uint64_t *clock;
 	uint32_t *revoked; /* not 0: the context was revoked; an atomic.Bool, whose word Go stores as a whole */
-	uint64_t extent, tags;
+	uint64_t context_bits, tags;
 };
 
 /* pm2_slip is lane.Slip. */
@@ -70,13 +70,13 @@ struct pm2_slip {
 	uint32_t uses;
 	uintptr_t handle;
 	void *buf;
-	uint64_t room; /* bytes of buf; once PM2_DONE: of the message */
+	uint64_t capacity; /* bytes of buf; once PM2_DONE: of the message */
 	uint64_t key;
 	struct pm2_way *way;
 	struct pm2_lane *lane;
 	uint64_t age;
 	uintptr_t comm;
-	uint64_t place; /* of its handle */
+	uint64_t index; /* of its handle */
 };
 
 /* States of a slip: lane.Slip draws them. */
@@ -85,7 +85,7 @@ enum { PM2_FREE, PM2_WAITING, PM2_DONE, PM2_GIVEN };
 /* pm2_cell is cell of nmad/driver/shm: a packet in one cache line. */
 struct pm2_cell {
 	uint64_t ready; /* kind, flags, lap, size of the body, from the lowest bits on: 8, 8, 16, 32 */
-	uint64_t tag, extent;
+	uint64_t tag, size_and_context;
 	uint32_t cookie, seq;
 	unsigned char body[32];
 };

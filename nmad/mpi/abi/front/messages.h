@@ -8,8 +8,8 @@ static inline uint64_t dense(MPI_Datatype datatype)
 	return h >= 0x228 && h < 0x238 ? 0 : (uint64_t)fixed(datatype); /* pairs have gaps */
 }
 
-/* bytes_at reports whether C may move a message of count elements, and sets *n to its bytes. */
-static inline int bytes_at(const void *buf, MPI_Count count, MPI_Datatype datatype, uint64_t *n)
+/* can_move reports whether C may move a message of count elements, and sets *n to its bytes. */
+static inline int can_move(const void *buf, MPI_Count count, MPI_Datatype datatype, uint64_t *n)
 {
 	uint64_t size = dense(datatype);
 	*n = (uint64_t)count * size;
@@ -32,7 +32,7 @@ static inline int try_send(const void *buf, MPI_Count count, MPI_Datatype dataty
 	struct pm2_lane *lane;
 	struct pm2_way *way = way_of(comm, dest, &lane);
 	uint64_t n;
-	return LIKELY(way != NULL && tag >= 0 && bytes_at(buf, count, datatype, &n)) && lane_send(lane, way, tag, buf, n);
+	return LIKELY(way != NULL && tag >= 0 && can_move(buf, count, datatype, &n)) && lane_send(lane, way, tag, buf, n);
 }
 
 /* set_status fills in a status, unless the program ignores it. MPI_ERROR stays. */
@@ -51,7 +51,7 @@ static inline int try_recv(void *buf, MPI_Count count, MPI_Datatype datatype, in
 	struct pm2_lane *lane;
 	struct pm2_way *way = way_of(comm, source, &lane);
 	uint64_t n, got;
-	if (UNLIKELY(way == NULL || tag < 0 || !bytes_at(buf, count, datatype, &n)) || !lane_recv(lane, way, tag, buf, n, &got))
+	if (UNLIKELY(way == NULL || tag < 0 || !can_move(buf, count, datatype, &n)) || !lane_recv(lane, way, tag, buf, n, &got))
 		return 0;
 	set_status(status, source, tag, got);
 	return 1;
@@ -64,7 +64,7 @@ static inline int try_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, i
 	struct pm2_way *way = way_of(comm, source, &lane);
 	uint64_t n;
 	uintptr_t handle;
-	if (UNLIKELY(way == NULL || tag < 0 || request == NULL || !bytes_at(buf, count, datatype, &n)) || (handle = slip_begin(lane, way, NUMBER(comm), source, tag, buf, n)) == 0)
+	if (UNLIKELY(way == NULL || tag < 0 || request == NULL || !can_move(buf, count, datatype, &n)) || (handle = slip_begin(lane, way, NUMBER(comm), source, tag, buf, n)) == 0)
 		return 0;
 	*request = (MPI_Request)(void *)handle;
 	return 1;
@@ -81,7 +81,7 @@ static inline int is_complete(MPI_Request r, int64_t looks)
 	if (r == SENT || r == MPI_REQUEST_NULL)
 		return 1;
 	s = slip_of(NUMBER(r));
-	return s != NULL && slip_over(s, looks);
+	return s != NULL && slip_is_done(s, looks);
 }
 
 /* finish ends a complete request. */
@@ -90,7 +90,7 @@ static inline void finish(MPI_Request *r, MPI_Status *status)
 	struct pm2_slip *s = slip_of(NUMBER(*r));
 	*r = MPI_REQUEST_NULL;
 	if (s != NULL) {
-		set_status(status, s->source, s->tag, s->room);
+		set_status(status, s->source, s->tag, s->capacity);
 		slip_free(s);
 	} else {
 		set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);

@@ -27,8 +27,8 @@ static inline void relax(void)
 #endif
 }
 
-/* for_writing has the processor fetch a cache line for writing. */
-static inline void for_writing(const void *p)
+/* prefetch_for_writing has the processor fetch a cache line for writing. */
+static inline void prefetch_for_writing(const void *p)
 {
 #if defined __x86_64__
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
@@ -68,8 +68,8 @@ static inline void unlock(struct pm2_lane *l, int wake)
 /* lap returns the mark of the cell for packet number at: see lap in nmad/driver/shm. */
 static inline uint16_t lap(uint64_t at, uint64_t shift) { return (uint16_t)((at >> shift) | 0x8000); }
 
-/* place returns where a body of n bytes begins, and moves the position *at behind it: see place in nmad/driver/shm. */
-static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t line)
+/* place_body returns where a body of n bytes begins, and moves the position *at behind it: see placeBody in nmad/driver/shm. */
+static inline uint64_t place_body(uint64_t *at, uint64_t n, uint64_t size, uint64_t line)
 {
 	uint64_t need = (n + line - 1) & ~(line - 1), rest = size - (*at & (size - 1)), start;
 	if (need > rest)
@@ -79,9 +79,9 @@ static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t l
 	return start;
 }
 
-/* room reads again what the peer has released, and reports whether there is a free cell, and room for bodies up to
+/* refresh_room reads again what the peer has released, and reports whether there is a free cell, and room for bodies up to
  * end. */
-static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
+static __attribute__((noinline)) int refresh_room(struct pm2_ring *r, uint64_t end)
 {
 	uint64_t sent = r->at[AT], cells = __atomic_load_n(&r->told[0], __ATOMIC_ACQUIRE), bytes = __atomic_load_n(&r->told[1], __ATOMIC_ACQUIRE);
 	if (cells - r->at[FREE_CELLS] > sent - r->at[FREE_CELLS] || bytes - r->at[FREE_BYTES] > r->at[BYTES] - r->at[FREE_BYTES])
@@ -90,23 +90,23 @@ static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
 	return sent - cells <= r->mask && end - bytes <= r->size;
 }
 
-/* put writes a packet into the ring, and reports whether there was room. The caller has the lock. */
-static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_t cookie, uint32_t seq, const void *body, uint64_t n)
+/* put_packet writes a packet into the ring, and reports whether there was room. The caller has the lock. */
+static inline int put_packet(struct pm2_lane *l, uint64_t tag, uint64_t size_and_context, uint32_t cookie, uint32_t seq, const void *body, uint64_t n)
 {
 	struct pm2_ring *r = &l->send;
 	uint64_t sent = r->at[AT], end = r->at[BYTES], start = 0;
 	struct pm2_cell *c = (struct pm2_cell *)r->cells + (sent & r->mask);
 	if (n > l->inlined)
-		start = place(&end, n, r->size, l->line);
-	if (UNLIKELY(sent - r->at[FREE_CELLS] > r->mask || end - r->at[FREE_BYTES] > r->size) && !room(r, end))
+		start = place_body(&end, n, r->size, l->line);
+	if (UNLIKELY(sent - r->at[FREE_CELLS] > r->mask || end - r->at[FREE_BYTES] > r->size) && !refresh_room(r, end))
 		return 0;
-	for_writing((struct pm2_cell *)r->cells + ((sent + l->ahead) & r->mask));
+	prefetch_for_writing((struct pm2_cell *)r->cells + ((sent + l->ahead) & r->mask));
 	if (n > l->inlined)
 		memcpy(r->bodies + start, body, n);
 	else if (n > 0)
 		memcpy(c->body, body, n);
 	r->at[BYTES] = end;
-	c->tag = tag, c->extent = extent, c->cookie = cookie, c->seq = seq;
+	c->tag = tag, c->size_and_context = size_and_context, c->cookie = cookie, c->seq = seq;
 	/* The peer can see the packet from here on. The exchange is a full barrier: the look at the peer's sleep comes
 	 * after. */
 	__atomic_exchange_n(&c->ready, l->kind | (uint64_t)lap(sent, r->shift) << 16 | n << 32, __ATOMIC_SEQ_CST);
@@ -122,9 +122,9 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 	if (UNLIKELY(!try_lock(l)))
 		return 0;
 	owed = *l->owed;
-	if (LIKELY(!has_work(l) && *l->armed == 0 && !*l->guarded && *l->awake == 0 && LOOK(l->watched) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
-		   n <= l->send.max_body && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->over) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
-	    put(l, w->tags | (uint32_t)tag, w->extent | n, (uint32_t)owed, *l->send_seq, body, n)) {
+	if (LIKELY(!has_work(l) && *l->armed_rails == 0 && !*l->no_links && *l->woken_threads == 0 && LOOK(l->monitored) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
+		   n <= l->send.max_body && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->ended_bits) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
+	    put_packet(l, w->tags | (uint32_t)tag, w->context_bits | n, (uint32_t)owed, *l->send_seq, body, n)) {
 		++*l->sends, ++*l->send_seq;
 		*l->credit -= cost, *l->taken -= owed, *l->owed = 0;
 		*l->sent += n;
@@ -134,16 +134,16 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 	return sent;
 }
 
-/* plain reports whether nothing but the receive in hand waits in the context of w, so that the next message is for
+/* waits_alone reports whether nothing but the receive in hand waits in the context of w, so that the next message is for
  * it or for no receive. The result counts only under the lock; a first look without it saves taking it in vain. */
-static inline int plain(const struct pm2_lane *l, const struct pm2_way *w)
+static inline int waits_alone(const struct pm2_lane *l, const struct pm2_way *w)
 {
-	return LOOK(w->posted) == 0 && LOOK(w->unexpected) == 0 && LOOK(w->wild) == NULL && LOOK(w->any) == 0 && LOOK(l->incoming) == NULL && LOOK(l->due) <= 0 && LOOK(l->pending) == 0 && LOOK(l->armed) == 0 &&
-	       !LOOK(l->guarded) && !LOOK(l->closing) && !LOOK(l->full) && LOOK(l->watched) == 0 && (LOOK(l->state) & l->over) == 0 && !LOOK(w->revoked);
+	return LOOK(w->posted) == 0 && LOOK(w->unexpected) == 0 && LOOK(w->wild) == NULL && LOOK(w->any) == 0 && LOOK(l->incoming) == NULL && LOOK(l->due) <= 0 && LOOK(l->pending) == 0 && LOOK(l->armed_rails) == 0 &&
+	       !LOOK(l->no_links) && !LOOK(l->closing) && !LOOK(l->full) && LOOK(l->monitored) == 0 && (LOOK(l->state) & l->ended_bits) == 0 && !LOOK(w->revoked);
 }
 
-/* next returns the cell of the next packet, with its number and ready word; NULL if none has come. */
-static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint64_t *ready)
+/* next_cell returns the cell of the next packet, with its number and ready word; NULL if none has come. */
+static inline struct pm2_cell *next_cell(const struct pm2_lane *l, uint64_t *at, uint64_t *ready)
 {
 	struct pm2_cell *c;
 	*at = LOOK(&l->recv.at[AT]);
@@ -152,25 +152,25 @@ static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint
 	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
 }
 
-/* take receives the next message, if it has that key and fits, and reports whether it did. *wake: the peer waits
+/* take_message receives the next message, if it has that key and fits, and reports whether it did. *wake: the peer waits
  * for the room that this has made. The caller has the lock. */
-static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
+static inline int take_message(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t capacity, uint64_t *got, int *wake)
 {
 	struct pm2_ring *r = &l->recv;
 	uint64_t at, ready, n, end = r->at[BYTES];
-	struct pm2_cell *c = next(l, &at, &ready);
+	struct pm2_cell *c = next_cell(l, &at, &ready);
 	const unsigned char *from;
 	int64_t cost;
 	uint32_t back;
 	if (c == NULL)
 		return 0;
 	n = ready >> 32, cost = (int64_t)n + l->overhead, back = LOOK(&c->cookie);
-	if ((ready & 0xffff) != l->kind || n > room || n > r->max_body || LOOK(&c->tag) != key || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
+	if ((ready & 0xffff) != l->kind || n > capacity || n > r->max_body || LOOK(&c->tag) != key || LOOK(&c->size_and_context) != (w->context_bits | n) || LOOK(&c->seq) != *l->recv_seq ||
 	    back > *l->max_credit - *l->credit || *l->taken + cost > *l->window || 2 * (*l->owed + cost) >= *l->window)
 		return 0;
 	from = c->body;
 	if (n > l->inlined)
-		from = r->bodies + place(&end, n, r->size, l->line);
+		from = r->bodies + place_body(&end, n, r->size, l->line);
 	if (n > 0)
 		memcpy(body, from, n);
 	at++;
@@ -190,13 +190,13 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 }
 
 /* lane_recv looks for the next message up to l->looks times, and reports whether it has received it. */
-static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t room, uint64_t *got)
+static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t capacity, uint64_t *got)
 {
 	uint64_t at, ready;
 	int64_t looks = l->looks;
-	while (plain(l, w) && LOOK(&l->head) == LOOK(&l->tail)) {
-		if (next(l, &at, &ready) != NULL && try_lock(l)) {
-			int wake = 0, taken = plain(l, w) && l->head == l->tail && take(l, w, w->tags | (uint32_t)tag, body, room, got, &wake);
+	while (waits_alone(l, w) && LOOK(&l->head) == LOOK(&l->tail)) {
+		if (next_cell(l, &at, &ready) != NULL && try_lock(l)) {
+			int wake = 0, taken = waits_alone(l, w) && l->head == l->tail && take_message(l, w, w->tags | (uint32_t)tag, body, capacity, got, &wake);
 			unlock(l, wake);
 			return taken;
 		}

@@ -4,7 +4,7 @@
  * it gets the lock of the gate. lane.Slip has the states. */
 
 /* slip_begin begins a receive and returns its handle; 0 if it cannot. */
-static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t room)
+static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t capacity)
 {
 	struct pm2_slip *s, *slips = __atomic_load_n(&l->slips, __ATOMIC_ACQUIRE);
 	uintptr_t handle = 0;
@@ -12,20 +12,20 @@ static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintpt
 	if (slips == NULL || !try_lock(l))
 		return 0;
 	at = l->tail, s = &slips[at & l->slip_mask];
-	if (plain(l, w) && (int64_t)room <= *l->eager && (int64_t)room <= l->spare && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == PM2_FREE) {
-		uint64_t place = PM2_SLIP | (uint64_t)(s->place);
+	if (waits_alone(l, w) && (int64_t)capacity <= *l->eager && (int64_t)capacity <= l->slip_bytes && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == PM2_FREE) {
+		uint64_t place = PM2_SLIP | (uint64_t)(s->index);
 		s->uses = (s->uses + 1) & 0x7fffffff;
 		handle = (uintptr_t)s->uses << 32 | place;
-		s->source = source, s->tag = tag, s->buf = buf, s->room = room, s->key = w->tags | (uint32_t)tag;
+		s->source = source, s->tag = tag, s->buf = buf, s->capacity = capacity, s->key = w->tags | (uint32_t)tag;
 		s->way = w, s->comm = comm, s->age = LOOK(w->clock);
 		__atomic_store_n(&s->handle, handle, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->state, PM2_WAITING, __ATOMIC_RELEASE);
-		l->spare -= (int64_t)room;
+		l->slip_bytes -= (int64_t)capacity;
 		__atomic_store_n(&l->tail, at + 1, __ATOMIC_RELEASE);
 	}
 	unlock(l, 0);
-	if (UNLIKELY(handle != 0 && LOOK_AFTER(&l->watches) == 0)) {
-		struct pm2_call c = {.function = PM2_WATCH, .word = {(intptr_t)l}};
+	if (UNLIKELY(handle != 0 && LOOK_AFTER(&l->slip_timer_on) == 0)) {
+		struct pm2_call c = {.function = PM2_START_SLIP_TIMER, .word = {(intptr_t)l}};
 		enter(&c, &shared);
 	}
 	return handle;
@@ -56,18 +56,18 @@ static inline int fill_slips(struct pm2_lane *l, int *wake)
 	uint64_t at, first = l->head;
 	for (at = first; at != l->tail && at - first < 32; at++) {
 		struct pm2_slip *s = &l->slips[at & l->slip_mask];
-		uint64_t room = s->room, got;
-		if (!plain(l, s->way) || !take(l, s->way, s->key, s->buf, room, &got, wake))
+		uint64_t capacity = s->capacity, got;
+		if (!waits_alone(l, s->way) || !take_message(l, s->way, s->key, s->buf, capacity, &got, wake))
 			break;
-		s->room = got, l->spare += (int64_t)room;
+		s->capacity = got, l->slip_bytes += (int64_t)capacity;
 		__atomic_store_n(&l->head, at + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->state, PM2_DONE, __ATOMIC_RELEASE);
 	}
 	return at != first;
 }
 
-/* slip_over reports whether a slip has its message. It looks for messages up to so many times, at most l->looks. */
-static inline int slip_over(struct pm2_slip *s, int64_t looks)
+/* slip_is_done reports whether a slip has its message. It looks for messages up to so many times, at most l->looks. */
+static inline int slip_is_done(struct pm2_slip *s, int64_t looks)
 {
 	struct pm2_lane *l = s->lane;
 	uint64_t at, ready;
@@ -76,9 +76,9 @@ static inline int slip_over(struct pm2_slip *s, int64_t looks)
 		looks = l->looks;
 	for (left = looks;;) {
 		uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
-		if (state != PM2_WAITING || !plain(l, s->way))
+		if (state != PM2_WAITING || !waits_alone(l, s->way))
 			return state == PM2_DONE;
-		if (next(l, &at, &ready) != NULL && try_lock(l)) {
+		if (next_cell(l, &at, &ready) != NULL && try_lock(l)) {
 			int wake = 0, some = fill_slips(l, &wake);
 			unlock(l, wake);
 			if (!some && LOOK(&s->state) == PM2_WAITING)

@@ -1,4 +1,4 @@
-/* Collective operations, with neighbours too, and messages of the rarer modes: begun, and made once and started twice. */
+/* Collective operations, with neighbors too, and messages of the rarer modes: begun, and made once and started twice. */
 #include "check.h"
 
 static int rank, size, next, before;
@@ -82,8 +82,8 @@ static void scatters(void)
 	AGAIN(MPI_Scatterv_init(in, counts, places, MPI_INT, out, n, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r), for (i = 0; i < 400; i++) in[i] = i + 1000 * k, CHECK(out[0] == places[rank] + 1000 * k && out[rank] == out[0] + rank));
 }
 
-/* A ring: each process has two neighbours, the one before it and the next one, which with two processes are the same, and with one the process itself. */
-static void neighbours(void)
+/* A ring: each process has two neighbors, the one before it and the next one, which with two processes are the same, and with one the process itself. */
+static void neighbors(void)
 {
 	int dims[1], wraps[1] = {1}, in[2], out[4], counts[2], places[2], sends[2] = {1, 1}, from[2] = {0, 1}, i;
 	MPI_Aint at[2] = {0, sizeof(int)}, to[2] = {2 * sizeof(int), 0};
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	reductions();
 	reductions_again();
 	scatters();
-	neighbours();
+	neighbors();
 	messages();
 	parts();
 	return well();

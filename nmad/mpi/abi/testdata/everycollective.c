@@ -1,4 +1,4 @@
-/* Collective operations whose blocks differ, and those that are under way or kept: of a group, in place, and among the neighbours of graphs and grids. */
+/* Collective operations whose blocks differ, and those that are under way or kept: of a group, in place, and among the neighbors of graphs and grids. */
 #include "check.h"
 
 enum { ROUNDS = 3 };
@@ -206,7 +206,7 @@ static void scans(void)
 	OK(MPI_Request_free(&r));
 }
 
-/* came checks, and forgets, what each of n neighbours told this rank alone, at the places at; NULL: one behind the other. */
+/* came checks, and forgets, what each of n neighbors told this rank alone, at the places at; NULL: one behind the other. */
 static void came(const int *tell, int n, int *in, const int *at, int me)
 {
 	int i;
@@ -217,7 +217,7 @@ static void came(const int *tell, int n, int *in, const int *at, int me)
 	}
 }
 
-/* around has each immediate form among the neighbours of a communicator: n ranks that tell this one, and m that it tells. */
+/* around has each immediate form among the neighbors of a communicator: n ranks that tell this one, and m that it tells. */
 static void around(MPI_Comm c, int n, const int *tell, int m, const int *told)
 {
 	int *out = fresh(2 * m), *in = fresh(3 * n), *ones = malloc((n + m + 1) * sizeof *ones), *at = malloc((n + m + 1) * sizeof *at), *to = malloc((m + 1) * sizeof *to), i;
@@ -256,11 +256,11 @@ static void around(MPI_Comm c, int n, const int *tell, int m, const int *told)
 	free(out), free(in), free(ones), free(at), free(to), free(bytes_in), free(bytes_out), free(types);
 }
 
-static void neighbours(void)
+static void neighbors(void)
 {
 	MPI_Comm c;
 	int next = (rank + 1) % size, last = (rank + size - 1) % size, i, *ends = fresh(size), *edges = fresh(2 * size), one[2];
-	/* a line of ranks, whose ends have one neighbour only */
+	/* a line of ranks, whose ends have one neighbor only */
 	OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){0}, 0, &c));
 	one[0] = rank == 0 ? MPI_PROC_NULL : rank - 1, one[1] = rank == size - 1 ? MPI_PROC_NULL : rank + 1;
 	around(c, 2, one, 2, one);
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 	allgathers();
 	alltoalls();
 	scans();
-	neighbours();
+	neighbors();
 	free(counts), free(places);
 	return well();
 }

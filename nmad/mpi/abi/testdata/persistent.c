@@ -1,4 +1,4 @@
-/* Persistent operations that the ranks start in orders of their own: of one group, among neighbours, between two groups, and in parts. */
+/* Persistent operations that the ranks start in orders of their own: of one group, among neighbors, between two groups, and in parts. */
 #include "check.h"
 
 enum { ROUNDS = 12, MOST = 16 };
@@ -50,7 +50,7 @@ static void one_group(void)
 	free(all), free(to), free(from), free(mine);
 }
 
-static void neighbours(void)
+static void neighbors(void)
 {
 	MPI_Comm ring, graph;
 	MPI_Request r[3];
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
 	next = (rank + 1) % size, last = (rank + size - 1) % size;
 	one_group();
-	neighbours();
+	neighbors();
 	if (size > 1)
 		between();
 	parts();

@@ -1,4 +1,4 @@
-/* Requests: those that wait for one, any, some and all, persistent and generalized ones, and what is cancelled. */
+/* Requests: those that wait for one, any, some and all, persistent and generalized ones, and what is canceled. */
 #include "check.h"
 #include <pthread.h>
 
@@ -81,7 +81,7 @@ static void persistent(void)
 	CHECK(r[0] == MPI_REQUEST_NULL);
 }
 
-static void cancelled(void)
+static void canceled(void)
 {
 	MPI_Request r;
 	MPI_Status s;
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 	next = (rank + 1) % size, last = (rank + size - 1) % size;
 	several();
 	persistent();
-	cancelled();
+	canceled();
 	generalized();
 	generalized_otherwise();
 	exchanges();

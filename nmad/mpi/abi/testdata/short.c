@@ -1,4 +1,4 @@
-/* Short messages, which C moves itself where it can: every message comes to the receive that the standard says, whichever of C and Go began that, and a request that was freed, cancelled or
+/* Short messages, which C moves itself where it can: every message comes to the receive that the standard says, whichever of C and Go began that, and a request that was freed, canceled or
  * never looked at again is as good as any other. */
 #include "check.h"
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void came(int round, int i, struct message *m, MPI_Status *s)
 		CHECK(in[i][k] == at(round, i, k));
 }
 
-/* A receive for each message, in their order but for neighbours of one communicator that name different tags: so it is known which gets which. */
+/* A receive for each message, in their order but for neighbors of one communicator that name different tags: so it is known which gets which. */
 static void receive_all(int round, struct message *m, int n, unsigned seed)
 {
 	int i, j, flag, done, order[MOST], room, how = draw(&seed, 5), wild = draw(&seed, 4) == 0, roomy = draw(&seed, 4) == 0;
@@ -180,7 +180,7 @@ static void handles(void)
 		OK(MPI_Sendrecv(&y, 1, MPI_INT, other, 3, &x[1], 1, MPI_INT, other, 3, MPI_COMM_WORLD, &s));
 		OK(MPI_Send(&y, 1, MPI_INT, other, 2, MPI_COMM_WORLD));
 	}
-	/* Cancelled. */
+	/* Canceled. */
 	OK(MPI_Irecv(x, 1, MPI_INT, other, 4, MPI_COMM_WORLD, &r));
 	OK(MPI_Cancel(&r));
 	OK(MPI_Wait(&r, &s));

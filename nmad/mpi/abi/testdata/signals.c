@@ -44,7 +44,7 @@ static void faults(void)
 	CHECK(done);
 }
 
-/* exchange calls what a program calls most; its neighbour is another thread of such, or itself. The thread begins with the
+/* exchange calls what a program calls most; its neighbor is another thread of such, or itself. The thread begins with the
  * mask of its creator, in which the signals are blocked that it counts. */
 static void *exchange(void *counted)
 {

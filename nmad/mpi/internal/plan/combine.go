@@ -41,7 +41,7 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 			received = p.room(acc.Count, acc.Type)
 		}
 		p.receive((me|mask+top)%size, received)
-		p.fence()
+		p.waitMessages()
 		p.reduce(op, acc, received)
 		if spare = (datatype.Buffer{}); !callers {
 			spare = acc
@@ -50,10 +50,10 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	}
 	if me != 0 {
 		p.send((me&^mask+top)%size, acc)
-		p.fence()
+		p.waitMessages()
 		if rank == root {
 			p.receive(top, out)
-			p.fence()
+			p.waitMessages()
 		}
 		return
 	}
@@ -62,7 +62,7 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 		return
 	}
 	p.send(root, acc)
-	p.fence()
+	p.waitMessages()
 }
 
 // Allreduce stores the result of Reduce in the buffer out of all ranks. Short operands, and operands of an operation
@@ -85,16 +85,16 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	// The first 2*extra ranks are pairs; the odd ones take part for both.
 	if rank < 2*extra && rank%2 == 0 {
 		p.send(rank+1, out)
-		p.fence()
+		p.waitMessages()
 		p.receive(rank+1, out)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	me := rank - extra
 	if rank < 2*extra {
 		me = rank / 2
 		p.receive(rank-1, received)
-		p.fence()
+		p.waitMessages()
 		p.reduce(op, received, out)
 	}
 	rankOf := func(me int) int {
@@ -110,7 +110,7 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	}
 	if rank < 2*extra {
 		p.send(rank-1, out)
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *Plan) double(me, size int, rankOf func(int) int, op *reduce.Op, out, sp
 		peer := me ^ mask
 		p.receive(rankOf(peer), spare)
 		p.send(rankOf(peer), acc)
-		p.fence()
+		p.waitMessages()
 		if peer < me || op.Commutes() {
 			p.reduce(op, spare, acc)
 		} else {
@@ -149,7 +149,7 @@ func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spa
 		here := chunks(spare, keep[0], keep[1], size)
 		p.receive(rankOf(peer), here)
 		p.send(rankOf(peer), chunks(out, give[0], give[1], size))
-		p.fence()
+		p.waitMessages()
 		p.reduce(op, here, chunks(out, keep[0], keep[1], size))
 		from, to = keep[0], keep[1]
 	}
@@ -158,7 +158,7 @@ func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spa
 		first, peerFirst := me&^(mask-1), peer&^(mask-1)
 		p.receive(rankOf(peer), chunks(out, peerFirst, peerFirst+mask, size))
 		p.send(rankOf(peer), chunks(out, first, first+mask, size))
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -182,7 +182,7 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks,
 		to, from := (rank+i)%size, (rank-i+size)%size
 		p.receive(from, received)
 		p.send(to, in.Block(to))
-		p.fence()
+		p.waitMessages()
 		p.reduce(op, received, acc)
 	}
 	p.copy(acc, out)
@@ -235,7 +235,7 @@ func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, fromLo
 		}
 		p.receive(peer, received)
 		p.send(peer, all)
-		p.fence()
+		p.waitMessages()
 		if peer < rank {
 			fromLower(received)
 			p.reduce(op, received, all)
@@ -254,7 +254,7 @@ func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out dataty
 	}
 	if rank != root {
 		p.send(root, in)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	operands := make([]datatype.Buffer, size)
@@ -264,7 +264,7 @@ func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out dataty
 			p.receive(i, operands[i])
 		}
 	}
-	p.fence()
+	p.waitMessages()
 	p.combineOrdered(op, operands, out)
 }
 
@@ -307,7 +307,7 @@ func (p *Plan) OrderedScan(rank, size int, inclusive bool, op *reduce.Op, in, ou
 	for i := rank + 1; i < size; i++ {
 		p.send(i, in)
 	}
-	p.fence()
+	p.waitMessages()
 	if inclusive {
 		operands = append(operands, in)
 	}

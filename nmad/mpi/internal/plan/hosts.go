@@ -117,7 +117,7 @@ func (p *Plan) pass(m Members, from, to int, b datatype.Buffer) {
 	for i := range max(m.count(all), 1) {
 		switch m.Me {
 		case from:
-			p.put(i, to, b, i*m.Piece, m.size(i, all))
+			p.publish(i, to, b, i*m.Piece, m.size(i, all))
 		case to:
 			p.take(from, i, b, i*m.Piece, m.size(i, all))
 			p.release(i)

@@ -36,13 +36,13 @@ func (p *Plan) InterBcast(s *Sides, root int, here bool, b datatype.Buffer) {
 func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, out *datatype.Blocks) {
 	if !here {
 		p.send(root, in)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	for i, peer := range s.Remote {
 		p.receive(peer, out.Block(i))
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // InterScatter copies each block of the buffer in of root in one group to the buffer out of a process of the other
@@ -50,13 +50,13 @@ func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, ou
 func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, out datatype.Buffer) {
 	if !here {
 		p.receive(root, out)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	for i, peer := range s.Remote {
 		p.send(peer, in.Block(i))
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // InterAlltoall copies block(i), for each rank i of the remote group, to the block of this process in the buffer out of
@@ -68,14 +68,14 @@ func (p *Plan) InterAlltoall(s *Sides, block func(to int) datatype.Buffer, out *
 	for i, peer := range s.Remote {
 		p.send(peer, block(i))
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // InterReduce combines the operands of one group, and stores the result in the buffer out of root in the other group.
 func (p *Plan) InterReduce(s *Sides, root int, here bool, op *reduce.Op, in, out datatype.Buffer) {
 	if here {
 		p.receive(s.Remote[0], out)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	sum := in
@@ -85,7 +85,7 @@ func (p *Plan) InterReduce(s *Sides, root int, here bool, op *reduce.Op, in, out
 	p.local(s, func() { p.Reduce(s.Me, len(s.Local), 0, op, in, sum) })
 	if s.Me == 0 {
 		p.send(root, sum)
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *Plan) exchangeSums(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	if s.Me == 0 {
 		p.receive(s.Remote[0], out)
 		p.send(s.Remote[0], sum)
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -132,5 +132,5 @@ func (p *Plan) Exchange(from, to []int, in, out *datatype.Blocks) {
 	for i, rank := range to {
 		p.send(rank, in.Block(i))
 	}
-	p.fence()
+	p.waitMessages()
 }

@@ -23,7 +23,7 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 		behind = size
 	} else {
 		p.receive(rankOf(me-mask), part(me, behind))
-		p.fence()
+		p.waitMessages()
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
 		if me+mask < behind {
@@ -31,13 +31,13 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 			behind = me + mask
 		}
 	}
-	p.fence()
+	p.waitMessages()
 	next, previous := rankOf((me+1)%size), rankOf((me-1+size)%size)
 	for i := range size - 1 {
 		received, sent := (me-i-1+size)%size, (me-i+size)%size
 		p.receive(previous, part(received, received+1))
 		p.send(next, part(sent, sent+1))
-		p.fence()
+		p.waitMessages()
 	}
 	if _, dense := whole.Dense(); !dense && me != 0 {
 		p.copy(b, whole)
@@ -77,12 +77,12 @@ func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatyp
 		operand := received.Part(0, here.Count)
 		p.receive((rank-1+size)%size, operand)
 		p.send((rank+1)%size, sent)
-		p.fence()
+		p.waitMessages()
 		p.reduce(op, operand, here)
 	}
 	if rank != root {
 		p.send(root, part(acc, rank+1))
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	for i := range size {
@@ -91,7 +91,7 @@ func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatyp
 		}
 	}
 	p.copy(part(acc, rank+1), part(out, rank+1))
-	p.fence()
+	p.waitMessages()
 }
 
 // bruckAllgather is Allgather of equal blocks in as many rounds as size has bits. In each round a rank sends all blocks
@@ -108,7 +108,7 @@ func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.
 		n := min(have, size-have)
 		p.receive((rank+have)%size, all.Part(have*each, n*each))
 		p.send((rank-have+size)%size, all.Part(0, n*each))
-		p.fence()
+		p.waitMessages()
 	}
 	p.copy(all.Part(0, (size-rank)*each), out.Part(rank*each, (size-rank)*each))
 	p.copy(all.Part((size-rank)*each, rank*each), out.Part(0, rank*each))
@@ -134,7 +134,7 @@ func (p *Plan) bruckAlltoall(rank, size int, in, out *datatype.Blocks) {
 		}
 		p.receive((rank-bit+size)%size, received.Part(0, n*each))
 		p.send((rank+bit)%size, packed.Part(0, n*each))
-		p.fence()
+		p.waitMessages()
 		n = 0
 		for i := range size {
 			if i&bit != 0 {

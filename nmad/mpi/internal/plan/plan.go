@@ -8,25 +8,25 @@ import (
 // Kind is what a Step does.
 type Kind uint8
 
-// The kinds of steps. Those from Put on are for members that share memory (package segment).
+// The kinds of steps. Those from Publish on are for members that share memory (package segment).
 const (
-	Send    Kind = iota // starts a message
-	Receive             // starts to receive a message
-	Fence               // waits for all messages that were started
-	Reduce              // computes Into = From op Into
-	Copy                // copies From to Into
-	Put                 // publishes a piece
-	Take                // copies a piece to Into
-	Fold                // computes Into = piece of Peer op Into
-	Merge               // computes Into = piece of Peer op piece of Other
-	Release             // lets the publishers of all pieces up to a number use their slots again: this member has read them
+	Send         Kind = iota // starts a message
+	Receive                  // starts to receive a message
+	WaitMessages             // waits for all messages that were started
+	Reduce                   // computes Into = From op Into
+	Copy                     // copies From to Into
+	Publish                  // publishes a piece
+	Take                     // copies a piece to Into
+	Fold                     // computes Into = piece of Peer op Into
+	Merge                    // computes Into = piece of Peer op piece of Other
+	Release                  // lets the publishers of all pieces up to a number use their slots again: this member has read them
 )
 
 // Step is a step of a Plan. A comment names the kinds of steps that have the field.
 type Step struct {
 	Kind Kind
-	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: the member that reads, or Everyone
-	From datatype.Buffer // Send, Reduce, Copy, Put
+	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Publish: the member that reads, or Everyone
+	From datatype.Buffer // Send, Reduce, Copy, Publish
 	Into datatype.Buffer // Receive, Reduce, Copy, Take, Fold, Merge
 	Op   *reduce.Op      // Reduce, Fold, Merge
 	Piece
@@ -36,7 +36,7 @@ type Step struct {
 type Piece struct {
 	Number int
 	Size   int // of the piece
-	At     int // Put: where the piece begins in the data of From; Take: where the part begins in the data of Into
+	At     int // Publish: where the piece begins in the data of From; Take: where the part begins in the data of Into
 	Skip   int // Take, Fold, Merge: how much of the piece lies before the part
 	Bytes  int // Take: the size of the part
 	Other  int // Merge: the second member, whose piece has the same number
@@ -54,7 +54,7 @@ type Plan struct {
 
 	memory [][]uint64 // of intermediate values
 	used   int        // how many elements of memory this plan uses
-	open   bool       // a message was started since the last fence
+	open   bool       // a message was started since the last WaitMessages
 	ranks  []int      // by number in the group among which messages are planned: its rank; nil: numbers are ranks
 	base   int        // is added to the numbers of pieces
 }
@@ -77,8 +77,8 @@ func (p *Plan) rank(i int) int {
 	return i
 }
 
-// send, receive, fence, reduce and copy append a step of that kind. Ranks are those of the group among which messages
-// are planned. fence appends nothing if no message was started since the last fence.
+// send, receive, waitMessages, reduce and copy append a step of that kind. Ranks are those of the group among which
+// messages are planned. waitMessages appends nothing if no message was started since the last WaitMessages.
 func (p *Plan) send(to int, b datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Send, Peer: p.rank(to), From: b})
 	p.open = true
@@ -89,9 +89,9 @@ func (p *Plan) receive(from int, b datatype.Buffer) {
 	p.open = true
 }
 
-func (p *Plan) fence() {
+func (p *Plan) waitMessages() {
 	if p.open {
-		p.Steps = append(p.Steps, Step{Kind: Fence})
+		p.Steps = append(p.Steps, Step{Kind: WaitMessages})
 		p.open = false
 	}
 }

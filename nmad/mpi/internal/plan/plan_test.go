@@ -385,9 +385,9 @@ func (g *group) blocks() (b datatype.Blocks, all int) {
 		order[i] = i
 	}
 	order = rapid.Permutation(order).Draw(g.t, "order of blocks")
-	b.Places = make([]int, g.size)
+	b.Displacements = make([]int, g.size)
 	for _, rank := range order {
-		b.Places[rank] = all
+		b.Displacements[rank] = all
 		all += b.Counts[rank] + 1
 	}
 	return b, all
@@ -511,8 +511,8 @@ func TestReduceScatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := draw(t)
 		lay, n := g.blocks()
-		if lay.Places != nil {
-			lay.Places, n = nil, 0
+		if lay.Displacements != nil {
+			lay.Displacements, n = nil, 0
 			for _, c := range lay.Counts {
 				n += c
 			}
@@ -566,7 +566,7 @@ func TestManyHosts(t *testing.T) {
 				switch s.Kind {
 				case Send:
 					sends++
-				case Fence:
+				case WaitMessages:
 					rounds++
 				case Take, Fold, Merge:
 					reads++

@@ -18,9 +18,9 @@ type Members struct {
 // flat is up to how many members each member reads from all others. More members form a tree.
 const flat = 8
 
-// put publishes size bytes of the data of b, from byte at on, for a member or Everyone.
-func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
-	p.Steps = append(p.Steps, Step{Kind: Put, Peer: reader, From: b, Piece: Piece{Number: p.base + number, At: at, Size: size}})
+// publish publishes size bytes of the data of b, from byte at on, for a member or Everyone.
+func (p *Plan) publish(number, reader int, b datatype.Buffer, at, size int) {
+	p.Steps = append(p.Steps, Step{Kind: Publish, Peer: reader, From: b, Piece: Piece{Number: p.base + number, At: at, Size: size}})
 }
 
 // take copies a whole piece of a member to the data of b, from byte at on.
@@ -57,7 +57,7 @@ func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
 func (p *Plan) SharedBarrier(m Members) {
 	p.Shares = true
 	if m.Size <= flat {
-		p.put(0, Everyone, empty, 0, 0)
+		p.publish(0, Everyone, empty, 0, 0)
 		for i := range m.Size {
 			if i != m.Me {
 				p.take(i, 0, empty, 0, 0)
@@ -72,16 +72,16 @@ func (p *Plan) SharedBarrier(m Members) {
 // GatherIn is the first half of a barrier: member 0 leaves it when all members have entered it.
 func (p *Plan) GatherIn(m Members) {
 	p.Shares = true
-	p.climb(m, func(child int) { p.take(child, 0, empty, 0, 0) }, func(leader int) { p.put(0, leader, empty, 0, 0) })
+	p.climb(m, func(child int) { p.take(child, 0, empty, 0, 0) }, func(leader int) { p.publish(0, leader, empty, 0, 0) })
 }
 
 // LetGo is the second half: a member leaves it when member 0 has entered it.
 func (p *Plan) LetGo(m Members) {
 	p.Shares = true
-	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.put(1, Everyone, empty, 0, 0) })
+	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.publish(1, Everyone, empty, 0, 0) })
 }
 
-// climb visits the neighbours of this member in a tree, from the leaves up. Of each flat members that follow each other
+// climb visits the neighbors of this member in a tree, from the leaves up. Of each flat members that follow each other
 // the first one leads the others; of each flat leaders the first one leads the others, and so on. climb calls fromChild
 // for each child, level by level, and last toLeader, except at member 0.
 func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader int)) {
@@ -118,7 +118,7 @@ func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
 	all := b.Size()
 	for i := range m.count(all) {
 		if m.Me == root {
-			p.put(i, Everyone, b, i*m.Piece, m.size(i, all))
+			p.publish(i, Everyone, b, i*m.Piece, m.size(i, all))
 			continue
 		}
 		p.take(root, i, b, i*m.Piece, m.size(i, all))
@@ -126,7 +126,7 @@ func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
 	}
 	if all == 0 { // an empty piece, so that members find counts that differ also where one is 0
 		if m.Me == root {
-			p.put(0, Everyone, b, 0, 0)
+			p.publish(0, Everyone, b, 0, 0)
 		} else {
 			p.take(root, 0, b, 0, 0)
 		}
@@ -170,7 +170,7 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 	part := func(i int) (first, n int) { return i * per, min(per, in.Count-i*per) }
 	switch {
 	case in.Count == 0:
-		p.put(0, root, empty, 0, 0)
+		p.publish(0, root, empty, 0, 0)
 		for i := range m.Size {
 			if wants && i != m.Me {
 				p.take(i, 0, empty, 0, 0)
@@ -184,7 +184,7 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 		publish := func(i int) {
 			if i < pieces {
 				first, n := part(i)
-				p.put(i, root, in, first*t.Size(), n*t.Size())
+				p.publish(i, root, in, first*t.Size(), n*t.Size())
 			}
 		}
 		publish(0)
@@ -208,7 +208,7 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 	publish := func(i int) {
 		if i < pieces {
 			first, n := piece(i)
-			p.put(2*i, Everyone, in, first*t.Size(), n*t.Size())
+			p.publish(2*i, Everyone, in, first*t.Size(), n*t.Size())
 		}
 	}
 	publish(0)
@@ -219,7 +219,7 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 		if behind > own {
 			p.combine(op, m.Size, 2*i, n*t.Size(), own*t.Size(), sum)
 		}
-		p.put(2*i+1, root, sum, 0, sum.Size())
+		p.publish(2*i+1, root, sum, 0, sum.Size())
 		p.releaseIfAwaited(m, 2*i)
 		publish(i + 1)
 		if !wants {
@@ -254,11 +254,11 @@ func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer,
 			if m.Me == 0 {
 				p.copy(value, into)
 			}
-			p.descend(m, func(leader int) { p.take(leader, 2*i+1, into, 0, size) }, func() { p.put(2*i+1, Everyone, into, 0, size) })
+			p.descend(m, func(leader int) { p.take(leader, 2*i+1, into, 0, size) }, func() { p.publish(2*i+1, Everyone, into, 0, size) })
 		case m.Me == 0 && root == 0:
 			p.copy(value, out.Part(first, n))
 		case m.Me == 0:
-			p.put(2*i+1, root, value, 0, size)
+			p.publish(2*i+1, root, value, 0, size)
 		case m.Me == root:
 			p.take(0, 2*i+1, out.Part(first, n), 0, size)
 		}
@@ -276,7 +276,7 @@ func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype
 		if !*sum {
 			value = own
 		}
-		p.put(number, leader, value, 0, size)
+		p.publish(number, leader, value, 0, size)
 	})
 	if m.Me == 0 {
 		*sum = p.gatherUp(op, children, number, size, own, here)
@@ -312,7 +312,7 @@ func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out data
 	pieces := (in.Count + per - 1) / per
 	for i := range pieces {
 		first, n := i*per, min(per, in.Count-i*per)
-		p.put(i, Everyone, in, first*t.Size(), n*t.Size())
+		p.publish(i, Everyone, in, first*t.Size(), n*t.Size())
 		if behind > 0 {
 			p.combine(op, behind, i, n*t.Size(), 0, out.Part(first, n))
 		}
@@ -337,7 +337,7 @@ func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks
 				continue
 			}
 			n := min(per, b.Count-first)
-			p.put(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
+			p.publish(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
 			if j == m.Me {
 				p.combine(op, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
 				p.release(i*m.Size + j)
@@ -351,9 +351,9 @@ func (p *Plan) SharedGather(m Members, root int, in datatype.Buffer, out *dataty
 	p.Shares = true
 	if m.Me != root {
 		all := in.Size()
-		p.put(0, root, in, 0, m.size(0, all)) // also of an empty block
+		p.publish(0, root, in, 0, m.size(0, all)) // also of an empty block
 		for i := 1; i < m.count(all); i++ {
-			p.put(i, root, in, i*m.Piece, m.size(i, all))
+			p.publish(i, root, in, i*m.Piece, m.size(i, all))
 		}
 		return
 	}
@@ -404,7 +404,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	}
 	publish := func(i int) {
 		if i == 0 || i < m.count(all) {
-			p.put(i, Everyone, in, i*m.Piece, m.size(i, all))
+			p.publish(i, Everyone, in, i*m.Piece, m.size(i, all))
 			keep(i)
 		}
 	}
@@ -447,7 +447,7 @@ func (p *Plan) hand(m Members, in *datatype.Blocks) {
 			b := in.Block(j)
 			all := b.Size()
 			if j != m.Me && (i == 0 || i < m.count(all)) {
-				p.put(i*m.Size+j, j, b, i*m.Piece, m.size(i, all))
+				p.publish(i*m.Size+j, j, b, i*m.Piece, m.size(i, all))
 			}
 			more = more || j != m.Me && i+1 < m.count(all)
 		}
@@ -462,7 +462,7 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 	p.copy(in.Block(m.Me), out.Block(m.Me))
 	if in.Types == nil && in.Counts == nil && out.Types == nil && out.Counts == nil && in.Each*in.Type.Size()*m.Size <= m.Piece {
 		one := in.Each * in.Type.Size()
-		p.put(0, Everyone, in.Part(0, in.Each*m.Size), 0, one*m.Size)
+		p.publish(0, Everyone, in.Part(0, in.Each*m.Size), 0, one*m.Size)
 		for j := 1; j < m.Size; j++ {
 			from := (m.Me + j) % m.Size
 			p.Steps = append(p.Steps, Step{Kind: Take, Peer: from, Into: out.Block(from), Piece: Piece{Number: p.base, Size: one * m.Size, Skip: m.Me * one, Bytes: one}})
@@ -480,7 +480,7 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 			for j := first; j < behind; j++ {
 				to := (m.Me + j) % m.Size
 				if b := in.Block(to); i == 0 || i < m.count(b.Size()) {
-					p.put(i*m.Size+j, to, b, i*m.Piece, m.size(i, b.Size()))
+					p.publish(i*m.Size+j, to, b, i*m.Piece, m.size(i, b.Size()))
 				}
 			}
 			for j := first; j < behind; j++ {

@@ -8,7 +8,7 @@ func (p *Plan) Barrier(rank, size int) {
 	for k := 1; k < size; k *= 2 {
 		p.receive((rank-k+size)%size, empty)
 		p.send((rank+k)%size, empty)
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -24,7 +24,7 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	for ; mask < size; mask *= 2 {
 		if me&mask != 0 {
 			p.receive((me-mask+root)%size, b)
-			p.fence()
+			p.waitMessages()
 			break
 		}
 	}
@@ -33,7 +33,7 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 			p.send((me+mask+root)%size, b)
 		}
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // Gather copies the buffer in of each rank to that rank's block of the buffer out of root. If root passes the zero
@@ -41,7 +41,7 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Blocks) {
 	if rank != root {
 		p.send(root, in)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	for i := range size {
@@ -52,7 +52,7 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Bl
 	if in.Type != nil {
 		p.copy(in, out.Block(rank))
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // Scatter copies each rank's block of the buffer in of root to the buffer out of that rank. If root passes the zero
@@ -60,7 +60,7 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Bl
 func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.Buffer) {
 	if rank != root {
 		p.receive(root, out)
-		p.fence()
+		p.waitMessages()
 		return
 	}
 	for i := range size {
@@ -71,7 +71,7 @@ func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.B
 	if out.Type != nil {
 		p.copy(in.Block(rank), out)
 	}
-	p.fence()
+	p.waitMessages()
 }
 
 // Allgather copies the buffer in of each rank to that rank's block of the buffer out of all ranks. If in is the zero
@@ -89,7 +89,7 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Block
 	for i := range size - 1 {
 		p.receive(previous, out.Block((rank-i-1+size)%size))
 		p.send(next, out.Block((rank-i+size)%size))
-		p.fence()
+		p.waitMessages()
 	}
 }
 
@@ -111,7 +111,7 @@ func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 		p.send((rank+i)%size, in.Block((rank+i)%size))
 	}
 	p.copy(in.Block(rank), out.Block(rank))
-	p.fence()
+	p.waitMessages()
 }
 
 // alltoallInPlace exchanges blocks with one rank after the other, each by way of other memory. In round k a rank
@@ -126,16 +126,16 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 		received := p.room(block.Count, block.Type)
 		p.receive(peer, received)
 		p.send(peer, block)
-		p.fence()
+		p.waitMessages()
 		p.copy(received, block)
 	}
 }
 
-// Neighbours exchanges block i with neighbour i on a grid: all has, for each dimension, the ranks of the neighbour
-// before and of the neighbour behind; none stands for no neighbour. Where both neighbours of a dimension are the same
-// rank, the block for the neighbour behind is sent first: there it is the block from the neighbour before, which is
+// Neighbors exchanges block i with neighbor i on a grid: all has, for each dimension, the ranks of the neighbor
+// before and of the neighbor behind; none stands for no neighbor. Where both neighbors of a dimension are the same
+// rank, the block for the neighbor behind is sent first: there it is the block from the neighbor before, which is
 // received first.
-func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
+func (p *Plan) Neighbors(all []int, none int, in, out *datatype.Blocks) {
 	for i, rank := range all {
 		if rank != none {
 			p.receive(rank, out.Block(i))
@@ -148,5 +148,5 @@ func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
 			}
 		}
 	}
-	p.fence()
+	p.waitMessages()
 }

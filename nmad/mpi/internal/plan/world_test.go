@@ -9,8 +9,8 @@ import (
 )
 
 // world follows the plans of all ranks of a group, in an order that is drawn. A message is read some time between its
-// send and the fence behind, and written some time between its receive and the fence behind: a plan that touches
-// memory in between is found out.
+// send and the WaitMessages behind, and written some time between its receive and the WaitMessages behind: a plan that
+// touches memory in between is found out.
 type world struct {
 	plans []*Plan
 	next  []int               // step, by rank
@@ -72,7 +72,7 @@ func (w *world) piece(s *Step, member int) *published {
 // share does a step of members that share memory.
 func (w *world) share(rank int, s *Step) {
 	switch s.Kind {
-	case Put:
+	case Publish:
 		x := &published{s.Number, w.peer(rank, s.Peer), make([]uint64, s.Size/8+1), s.Size}
 		if n := s.From.Pack(s.At, bytesOf(x.data)[:s.Size]); n != s.Size {
 			panic(fmt.Sprintf("rank %d publishes %d bytes of %d", rank, n, s.Size))
@@ -159,7 +159,7 @@ func (w *world) step(rank int) func() {
 		return nil
 	}
 	s := &p.Steps[w.next[rank]]
-	if s.Kind == Fence {
+	if s.Kind == WaitMessages {
 		for pair, all := range w.sends {
 			if pair[0] == rank && len(all) > 0 {
 				return nil
@@ -171,12 +171,12 @@ func (w *world) step(rank int) func() {
 			}
 		}
 	}
-	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold || s.Kind == Merge) && w.piece(s, w.peer(rank, s.Peer)) == nil || s.Kind == Merge && w.piece(s, w.peer(rank, s.Other)) == nil {
+	if s.Kind == Publish && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold || s.Kind == Merge) && w.piece(s, w.peer(rank, s.Peer)) == nil || s.Kind == Merge && w.piece(s, w.peer(rank, s.Other)) == nil {
 		return nil
 	}
 	return func() {
 		w.next[rank]++
-		if s.Kind >= Put {
+		if s.Kind >= Publish {
 			w.share(rank, s)
 			if w.next[rank] == len(p.Steps) {
 				w.released[rank] = 1 << 30

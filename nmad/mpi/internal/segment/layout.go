@@ -35,8 +35,8 @@ func station(members int) int { return bodiesAt + Slots*PieceOf(members) }
 // Size returns how many bytes a segment of so many members has.
 func Size(members int) int { return members * station(members) }
 
-// CardBytes is the length of a card, in bytes: the text by which other processes find a segment.
-const CardBytes = mapped.CardBytes
+// HandleBytes is the length of a handle, in bytes: the text by which other processes find a segment.
+const HandleBytes = mapped.HandleBytes
 
 // pieces is how many numbers of pieces an operation has.
 const pieces = 1<<pieceBits - 1

@@ -21,8 +21,8 @@ type hall struct {
 
 func open(t *testing.T, members int) *hall {
 	t.Helper()
-	card := make([]byte, CardBytes)
-	s, err := Create(members, card)
+	handle := make([]byte, HandleBytes)
+	s, err := Create(members, handle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func open(t *testing.T, members int) *hall {
 	h := &hall{}
 	for own := range members {
 		if own > 0 {
-			if s, err = Open(card, members, own); err != nil {
+			if s, err = Open(handle, members, own); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -42,7 +42,7 @@ func open(t *testing.T, members int) *hall {
 		}
 		h.bells = append(h.bells, bells)
 	}
-	if _, err := Open(card, members+1, 0); !errors.Is(err, driver.ErrProtocol) {
+	if _, err := Open(handle, members+1, 0); !errors.Is(err, driver.ErrProtocol) {
 		t.Errorf("a segment of another size: %v", err)
 	}
 	return h
@@ -68,8 +68,8 @@ func (h *hall) wake(me int) {
 	h.segments[me].Sleepers(func(m int) { h.bells[m][me] <- struct{}{} })
 }
 
-// TestMembers: members publish pieces of all sizes, to all or to one, in operations of some pieces, and read those of others, which are what was published; nothing is lost, and none sleeps for ever,
-// however far one runs ahead.
+// TestMembers: members publish pieces of all sizes, to all or to one, in operations of some pieces, and read those of
+// others, which are what was published; nothing is lost, and none sleeps for ever, however far one runs ahead.
 func TestMembers(t *testing.T) {
 	for _, members := range []int{2, 3, 7, 70} {
 		t.Run(fmt.Sprint(members), func(t *testing.T) {

@@ -31,20 +31,20 @@ type slotUse struct {
 // Everyone stands for all members as readers of a piece.
 const Everyone = -1
 
-// Create makes the memory of a segment, maps it for member 0, and writes a card of CardBytes bytes, by which the other
-// members Open it until Hide.
-func Create(members int, card []byte) (*Segment, error) {
+// Create makes the memory of a segment, maps it for member 0, and writes a handle of HandleBytes bytes, by which the
+// other members Open it until Hide.
+func Create(members int, handle []byte) (*Segment, error) {
 	memory, err := mapped.Make("pm2-collective", uint64(Size(members)))
 	if err != nil {
 		return nil, err
 	}
-	memory.Card().Put(card)
+	memory.Handle().Put(handle)
 	return of(memory, members, 0), nil
 }
 
-// Open maps the segment of a card, which another process of this host has made, for the member with the number me.
-func Open(card []byte, members, me int) (*Segment, error) {
-	c := mapped.CardOf(card)
+// Open maps the segment of a handle, which another process of this host has made, for the member with the number me.
+func Open(handle []byte, members, me int) (*Segment, error) {
+	c := mapped.HandleOf(handle)
 	if c.Size != uint64(Size(members)) {
 		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, c.Size, members, Size(members))
 	}

@@ -1,13 +1,13 @@
 /*
- * A waiter polls a word of its own, which a signaller of another process changes in memory that both map, and sleeps
+ * A waiter polls a word of its own, which a signaler of another process changes in memory that both map, and sleeps
  * as the package's documentation says: by the word sleeping and a message whose callback wakes. A message that is not done
  * keeps the next one from being sent at once. Memory is sequentially consistent: the change of the word and that
  * of sleeping are full fences.
  *
  *   NO_SECOND_LOOK   the waiter sleeps without looking once more
- *   EARLY_LOOK       the signaller looks at sleeping before it changes the word
+ *   EARLY_LOOK       the signaler looks at sleeping before it changes the word
  *   LATE_COUNT       the waiter counts itself after its last look
- *   NO_AGAIN         a signaller that finds a message under way sends none after it
+ *   NO_AGAIN         a signaler that finds a message under way sends none after it
  */
 #define SIGNALS 3
 
@@ -32,7 +32,7 @@ inline wake()
 	}
 }
 
-active proctype signaller()
+active proctype signaler()
 {
 	byte i = 0, saw = 0;
 	do
@@ -53,7 +53,7 @@ active proctype signaller()
 	od
 }
 
-/* the network of the signaller tells that a message is done, at any time after it has left */
+/* the network of the signaler tells that a message is done, at any time after it has left */
 active proctype sender()
 {
 end:	do

@@ -10,19 +10,19 @@ import (
 // lwps is the register of a scheduler's LWPs. README.md, section 9, says when an LWP is made and ended, and when its id
 // may be used again.
 type lwps struct {
-	mu            sync.Mutex                 // guards the fields below, except that all, alive, peak and shortages are read without it
-	all           atomic.Pointer[[]*lwpSlot] // by id-1; a longer list replaces it when it is full
-	freeIDs       []uint32                   // ids of LWPs that have ended
-	alive         atomic.Int32               // LWPs that are alive
-	peak          atomic.Int32               // the most that have been alive at once
-	shortages     atomic.Uint64              // how often Config.MaxLWPs has refused one
-	done          sync.WaitGroup             // counts the LWPs, the clock and the stopper, for Stop
-	stopped       bool                       // Stop has ordered all LWPs to end
-	limitReported bool                       // a LimitError was reported, and no LWP has ended since
+	mu            sync.Mutex                  // guards the fields below, except that all, alive, peak and shortages are read without it
+	all           atomic.Pointer[[]*lwpEntry] // by id-1; a longer list replaces it when it is full
+	freeIDs       []uint32                    // ids of LWPs that have ended
+	alive         atomic.Int32                // LWPs that are alive
+	peak          atomic.Int32                // the most that have been alive at once
+	shortages     atomic.Uint64               // how often Config.MaxLWPs has refused one
+	done          sync.WaitGroup              // counts the LWPs, the clock and the stopper, for Stop
+	stopped       bool                        // Stop has ordered all LWPs to end
+	limitReported bool                        // a LimitError was reported, and no LWP has ended since
 }
 
-// lwpSlot has the LWP of one id; nil: none at the moment.
-type lwpSlot = atomic.Pointer[lwp]
+// lwpEntry has the LWP of one id; nil: none at the moment.
+type lwpEntry = atomic.Pointer[lwp]
 
 // retryLWP is how long a VP that needs an LWP beyond the limit waits before it asks again.
 const retryLWP = time.Millisecond
@@ -40,8 +40,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("sched: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
 }
 
-// slots returns the slots of all ids so far.
-func (ls *lwps) slots() []*lwpSlot {
+// entries returns the entries of all ids so far.
+func (ls *lwps) entries() []*lwpEntry {
 	if p := ls.all.Load(); p != nil {
 		return *p
 	}
@@ -50,7 +50,7 @@ func (ls *lwps) slots() []*lwpSlot {
 
 // list returns the LWPs that are alive.
 func (ls *lwps) list() (alive []*lwp) {
-	for _, p := range ls.slots() {
+	for _, p := range ls.entries() {
 		if l := p.Load(); l != nil {
 			alive = append(alive, l)
 		}
@@ -101,7 +101,7 @@ func (s *Scheduler) pinLWP() (*lwp, error) {
 func (ls *lwps) add(v *vp) *lwp {
 	l := &lwp{id: ls.newID(), vp: v}
 	l.coID = coIDOf(l.id)
-	ls.slots()[l.id-1].Store(l)
+	ls.entries()[l.id-1].Store(l)
 	ls.peak.Store(max(ls.peak.Load(), ls.alive.Add(1)))
 	ls.done.Add(1)
 	return l
@@ -124,8 +124,8 @@ func (ls *lwps) newID() uint32 {
 		ls.freeIDs = ls.freeIDs[:n]
 		return id
 	}
-	old := ls.slots()
-	all := append(old[:len(old):len(old)], new(lwpSlot))
+	old := ls.entries()
+	all := append(old[:len(old):len(old)], new(lwpEntry))
 	ls.all.Store(&all)
 	return uint32(len(all))
 }
@@ -134,7 +134,7 @@ func (ls *lwps) newID() uint32 {
 func (ls *lwps) remove(l *lwp) {
 	ls.mu.Lock()
 	id := l.id
-	ls.slots()[id-1].Store(nil)
+	ls.entries()[id-1].Store(nil)
 	ls.freeIDs = append(ls.freeIDs, id)
 	if l.base != nil {
 		l.vp.numLWPs--

@@ -12,11 +12,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation at this rank: it starts messages, waits for them at fences, and
-// computes. The caller of a blocking operation does all of that itself. In an immediate operation the thread that moves
-// the last message before a fence goes on with the steps behind the fence:
+// follower follows the plan of a collective operation at this rank: it starts messages, waits for them at WaitMessages,
+// and computes. The caller of a blocking operation does all of that itself. In an immediate operation the thread that
+// moves the last message before a WaitMessages goes on with the steps behind the WaitMessages:
 //
-//	the starter                   sets stepping, starts the messages up to the fence, and looks how many are pending.
+//	the starter                   sets stepping, starts the messages up to the WaitMessages, and looks how many are pending.
 //	                              None: it goes on. Some: it clears stepping, and returns
 //	the end of the last message   finds stepping clear: its thread sets stepping, and goes on
 //
@@ -31,11 +31,11 @@ type follower struct {
 	tag        uint64         // of the messages
 	turn       uint64         // the number of the operation among those of the communicator, from 1 on
 	persistent bool           // the operation is persistent: all its rounds have the turn that it got when it was made
-	messages   []*planMessage // the first open ones were started since the last fence; the others are spare
-	open       int            // how many of messages were started since the last fence
+	messages   []*planMessage // the first open ones were started since the last WaitMessages; the others are spare
+	open       int            // how many of messages were started since the last WaitMessages
 
 	next       int               // the index of the next step; only the thread that has set stepping uses it
-	completion pioman.Completion // of an immediate or persistent operation: set to finished at its end
+	completion pioman.Completion // of an immediate or persistent operation: set to bitDone at its end
 
 	mu       marcel.SpinLock // guards the fields below
 	stepping bool            // a thread takes steps
@@ -44,8 +44,8 @@ type follower struct {
 	err      error           // the first error; constant once completion is set
 }
 
-// finished is the bit of a completion that says that an operation, or a generalized request, is done.
-const finished = 1
+// bitDone is the bit of a completion that says that an operation, or a generalized request, is done.
+const bitDone = 1
 
 // planMessage is a message of a plan.
 type planMessage struct {
@@ -179,7 +179,7 @@ func (f *follower) finish() error {
 	return nil
 }
 
-// follow takes all steps. It blocks at fences, and where it waits for members that share memory.
+// follow takes all steps. It blocks at WaitMessages, and where it waits for members that share memory.
 func (f *follower) follow() error {
 	h := f.comm.shared
 	if f.plan.Shares {
@@ -191,12 +191,12 @@ func (f *follower) follow() error {
 	for i := range f.plan.Steps {
 		var err error
 		switch s := &f.plan.Steps[i]; s.Kind {
-		case plan.Put, plan.Take, plan.Fold, plan.Merge, plan.Release:
+		case plan.Publish, plan.Take, plan.Fold, plan.Merge, plan.Release:
 			err = h.do(f, s)
 		case plan.Send, plan.Receive:
-			err = f.postForFence(s)
-		case plan.Fence:
-			err = f.fence()
+			err = f.postMessage(s)
+		case plan.WaitMessages:
+			err = f.waitMessages()
 		default:
 			err = compute(s)
 		}
@@ -210,11 +210,12 @@ func (f *follower) follow() error {
 
 // compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation the thread that starts it takes the steps before the first fence. Behind a fence it is
-// the thread that moves the last message before that: a waiter, the progressor, a sleeper, or a thread in a hook that
-// polls. The step has no bound in time, only in bytes: the plan combines or copies what has come before the fence, so
-// at most one operand for each message, and of a long operand only a part where the ranks share the work
-// (plan.Table). That thread also runs an operation that the program has defined, which therefore must not wait.
+// In an immediate operation the thread that starts it takes the steps before the first WaitMessages. Behind a
+// WaitMessages it is the thread that moves the last message before that: a waiter, the progressor, a sleeper, or a
+// thread in a hook that polls. The step has no bound in time, only in bytes: the plan combines or copies what has come
+// before the WaitMessages, so at most one operand for each message, and of a long operand only a part where the ranks
+// share the work (plan.Table). That thread also runs an operation that the program has defined, which therefore must
+// not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)
@@ -237,8 +238,8 @@ func (f *follower) nextMessage(s *plan.Step) *planMessage {
 	return m
 }
 
-// postForFence starts the message of a step of a blocking operation; fence waits for its end.
-func (f *follower) postForFence(s *plan.Step) (err error) {
+// postMessage starts the message of a step of a blocking operation; waitMessages waits for its end.
+func (f *follower) postMessage(s *plan.Step) (err error) {
 	m, c := f.nextMessage(s), f.comm
 	peer := c.group.job[s.Peer]
 	b := m.buffer()
@@ -267,9 +268,9 @@ func (me *planMessage) buffer() *Buffer {
 
 // post starts a message. nmad calls done, if it is not nil, when the message has ended.
 func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
-	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
+	op := nmad.Operation{Kind: nmad.KindSend, Match: nmad.Tag(f.tag), Done: done}
 	if m.step.Kind == plan.Receive {
-		op.Kind = nmad.OpRecv
+		op.Kind = nmad.KindRecv
 	}
 	op.Context = f.comm.collective
 	b, whole := m.buffer(), false
@@ -279,9 +280,9 @@ func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	return f.comm.gates[m.step.Peer].Post(&m.request, &op)
 }
 
-// fence waits for all messages that were started since the last fence. After an error they stay open, so that
-// cancelReceives finds those that are still under way.
-func (f *follower) fence() error {
+// waitMessages waits for all messages that were started since the last WaitMessages. After an error they stay open, so
+// that cancelReceives finds those that are still under way.
+func (f *follower) waitMessages() error {
 	for _, m := range f.messages[:f.open] {
 		if err := m.outcome(m.request.Wait()); err != nil {
 			return err
@@ -340,8 +341,8 @@ func (f *follower) runInBackground() error {
 	return nil
 }
 
-// proceed takes the steps up to the next fence with messages under way, or to the end. Only the thread that has set
-// stepping calls it; compute says which threads these are.
+// proceed takes the steps up to the next WaitMessages with messages under way, or to the end. Only the thread that has
+// set stepping calls it; compute says which threads these are.
 func (f *follower) proceed() {
 	for f.next < len(f.plan.Steps) {
 		s := &f.plan.Steps[f.next]
@@ -349,8 +350,8 @@ func (f *follower) proceed() {
 		switch s.Kind {
 		case plan.Send, plan.Receive:
 			f.postWithCallback(s)
-		case plan.Fence:
-			if !f.passesFence() {
+		case plan.WaitMessages:
+			if !f.messagesDone() {
 				return
 			}
 			f.open = 0
@@ -364,7 +365,7 @@ func (f *follower) proceed() {
 		}
 	}
 	f.comm.succeeds(f, false)
-	f.completion.Signal(finished)
+	f.completion.Signal(bitDone)
 }
 
 // postWithCallback starts the message of a step of an immediate operation. When the message has ended nmad calls
@@ -395,10 +396,10 @@ func (f *follower) recordError(err error) {
 	}
 }
 
-// passesFence reports whether the calling thread, which has set stepping, goes on behind a fence: no message is
+// messagesDone reports whether the calling thread, which has set stepping, goes on behind a WaitMessages: no message is
 // pending, or there is an error, for which proceed then calls endsIfFailed. Otherwise it clears stepping, and the
 // thread that ends the last message goes on.
-func (f *follower) passesFence() bool {
+func (f *follower) messagesDone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stepping = f.pending == 0 || f.err != nil
@@ -429,11 +430,11 @@ func (f *follower) endFailed() {
 	f.mu.Lock()
 	f.err = err // ending is set, so no message changes err any more
 	f.mu.Unlock()
-	f.completion.Signal(finished)
+	f.completion.Signal(bitDone)
 }
 
-// messageDone is called when a message has ended. If the message was the last one before the fence, or has failed, the
-// calling thread goes on with the steps.
+// messageDone is called when a message has ended. If the message was the last one before the WaitMessages, or has
+// failed, the calling thread goes on with the steps.
 func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 	_, err := r.Test()
 	err = m.outcome(err)
@@ -455,5 +456,5 @@ func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 
 // wait waits for the end of the operation, until ctx is done.
 func (f *follower) wait(ctx context.Context) error {
-	return f.comm.domain.Await(ctx, &f.completion, finished, f.reason())
+	return f.comm.domain.Await(ctx, &f.completion, bitDone, f.reason())
 }

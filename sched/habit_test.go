@@ -47,15 +47,15 @@ func TestLearn(t *testing.T) {
 	v := &vp{sched: unhurried(), tick: 1<<32 + 5}
 	c := began(v, bodyA{})
 	for n := 1; n <= mostScore+3; n++ {
-		learn(c, v)
-		if want := n >= enoughScore; anyHabits.Load() != want || waitsInGo(bodyA{}) != nil != want {
+		learnHabit(c, v)
+		if want := n >= enoughScore; anyHabits.Load() != want || habitOfBody(bodyA{}) != nil != want {
 			t.Errorf("after %d times: some have one %v, it has one %v", n, anyHabits.Load(), !want)
 		}
 		if score := habitOf(codeOf(bodyA{})).score.Load(); score != int32(min(n, mostScore)) {
 			t.Errorf("after %d times: %d points", n, score)
 		}
 	}
-	if waitsInGo(bodyB{}) != nil || waitsInGo(plain(func() {})) != nil {
+	if habitOfBody(bodyB{}) != nil || habitOfBody(funcBody(func() {})) != nil {
 		t.Error("another function has the habit as well")
 	}
 }
@@ -67,18 +67,18 @@ func TestLearnsNothing(t *testing.T) {
 	for range 2 * enoughScore {
 		c := began(v, bodyA{})
 		v.tick++ // it has yielded, for instance
-		learn(c, v)
-		learn(&co{beganTick: uint32(v.tick)}, v) // its thread has ended
+		learnHabit(c, v)
+		learnHabit(&co{beganTick: uint32(v.tick)}, v) // its thread has ended
 		c = began(v, nil)
-		learn(c, v) // is just ending
+		learnHabit(c, v) // is just ending
 	}
-	if anyHabits.Load() || waitsInGo(bodyA{}) != nil {
+	if anyHabits.Load() || habitOfBody(bodyA{}) != nil {
 		t.Error("a thread that called the scheduler first has taught something")
 	}
 }
 
-// TestHabitIsLost: each thread that was begun as a goroutine and has not waited costs a point, whether it calls the scheduler
-// or only ends; each that has waited earns one.
+// TestHabitIsLost: each thread that was begun as a goroutine and has not waited costs a point, whether it calls the
+// scheduler or only ends; each that has waited earns one.
 func TestHabitIsLost(t *testing.T) {
 	if !isDirect {
 		t.Skip("nothing is learned in the portable mode")
@@ -90,11 +90,11 @@ func TestHabitIsLost(t *testing.T) {
 		t.Helper()
 		_ = s.Spawn(Attr{}, func() {
 			x := newThread()
-			x.body, x.vp = plain(f), s.vps[0]
+			x.body, x.vp = funcBody(f), s.vps[0]
 			storeRel64(&s.vps[0].spawned, s.vps[0].spawned+1)
-			who := Thread{x, x.gen}
+			who := Thread{x, x.id}
 			c := Enter()
-			s.vps[0].startOutside(x, h)
+			s.vps[0].startByHabit(x, h)
 			c.Leave()
 			_ = who.Join()
 		}).Join()
@@ -133,21 +133,21 @@ func TestHabitsOfOnePlace(t *testing.T) {
 	h.code.Store(stranger)
 	h.score.Store(3)
 	for left := 2; left >= 0; left-- {
-		learn(began(v, bodyA{}), v)
+		learnHabit(began(v, bodyA{}), v)
 		if h.code.Load() != stranger || int(h.score.Load()) != left {
 			t.Fatalf("code %#x has %d points, want %d of the first one's", h.code.Load(), h.score.Load(), left)
 		}
-		if waitsInGo(bodyA{}) != nil {
+		if habitOfBody(bodyA{}) != nil {
 			t.Error("it has another one's habit")
 		}
 	}
 	for n := 1; n <= enoughScore; n++ {
-		learn(began(v, bodyA{}), v)
+		learnHabit(began(v, bodyA{}), v)
 		if h.code.Load() != codeOf(bodyA{}) || int(h.score.Load()) != n {
 			t.Errorf("code %#x has %d points, want %d", h.code.Load(), h.score.Load(), n)
 		}
 	}
-	if waitsInGo(bodyA{}) == nil {
+	if habitOfBody(bodyA{}) == nil {
 		t.Error("not learned in a place that was taken over")
 	}
 }
@@ -164,14 +164,14 @@ func TestHabitsRace(t *testing.T) {
 			for range effort.Of(20_000) {
 				switch r.IntN(3) {
 				case 0:
-					learn(began(v, bodyA{}), v)
+					learnHabit(began(v, bodyA{}), v)
 				case 1:
 					if h.code.Load() != 0xabc && h.score.Load() <= 0 {
 						h.code.Store(0xabc) // what learn does for another function
 						h.score.Store(0)
 					}
 				default:
-					waitsInGo(bodyA{})
+					habitOfBody(bodyA{})
 				}
 			}
 		})
@@ -192,11 +192,11 @@ func (wr *wrapped) Run() { wr.f() }
 
 // TestCode: what a thread runs is told of its function, whatever it closes over or is wrapped in, or its type.
 func TestCode(t *testing.T) {
-	var same []plain
+	var same []funcBody
 	for n := range 2 {
 		same = append(same, func() { _ = n })
 	}
-	f, other := same[0], plain(func() {})
+	f, other := same[0], funcBody(func() {})
 	if codeOf(f) != codeOf(same[1]) || codeOf(f) == codeOf(other) || codeOf(f) == codeOf(bodyA{}) || codeOf(bodyA{}) == codeOf(bodyB{}) {
 		t.Error("codes do not tell functions apart, or tell too much")
 	}
@@ -221,7 +221,7 @@ func TestWanderers(t *testing.T) {
 	s := running(t, Config{VPs: 1})
 	var out atomic.Pointer[chan int]
 	var in, wrong atomic.Int32
-	nap := plain(func() {
+	nap := funcBody(func() {
 		in.Add(1)
 		<-*out.Load()
 		me := Self()
@@ -239,7 +239,7 @@ func TestWanderers(t *testing.T) {
 			hs := make([]Thread, n)
 			for i := range hs {
 				hs[i] = spawn(nap)
-				if c := hs[i].t.co; c != nil && c.l == &s.vps[0].outsideLWP {
+				if c := hs[i].thread.co; c != nil && c.l == &s.vps[0].outsideLWP {
 					outside++
 				}
 			}

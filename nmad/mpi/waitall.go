@@ -39,7 +39,7 @@ func WaitAllContext(ctx context.Context, requests ...*Request) ([]Status, error)
 
 // WaitAny waits for one of the requests, and returns its index, its status, and how it ended. A nil request is never
 // done; if all are nil WaitAny returns at once, with the index -1 and no error, as MPI_Waitany returns MPI_UNDEFINED
-// (nmad.WaitAny fails with nmad.ErrIdle). If several are done WaitAny returns any of them: the search begins at a
+// (nmad.WaitAny fails with nmad.ErrNotStarted). If several are done WaitAny returns any of them: the search begins at a
 // random one, so none is passed over for ever.
 func WaitAny(requests ...*Request) (int, Status, error) {
 	return WaitAnyContext(context.Background(), requests...)

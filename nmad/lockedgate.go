@@ -12,7 +12,7 @@ import (
 // Gate.lock, tryLock, lockLists, enter and fresh return one. The caller gives it up by unlock, unlockOnly,
 // unlockAndYield or pollLocked; what lockLists returns, by lock.Gate.UnlockLists.
 type lockedGate struct {
-	g        *Gate
+	gate     *Gate
 	contexts []*Context   // the open contexts to whose groups the gate's rank belongs
 	flow     flow.Flow    // the protocols
 	started  requestQueue // requests taken out of the inbox that have not begun yet
@@ -39,7 +39,7 @@ type lockedGate struct {
 	freeRequests   *flow.Request // list of requests for the blocking calls
 
 	// What unlock passes on.
-	toSignal        requestQueue // requests that have ended, and whose completion, or Queue, is to be signalled
+	toSignal        requestQueue // requests that have ended, and whose completion, or Queue, is to be signaled
 	upcallsAdded    bool         // a call was added to Gate.upcalls since the lock was taken
 	countedUnsent   bool         // the engine counts this gate as pending because of flow.Flow.Pending's holding
 	countedRequests bool         // the engine counts this gate as pending because of flow.Flow.Pending's requests
@@ -52,7 +52,7 @@ type lockedGate struct {
 
 	// The links (linkstage.go).
 	stage       linkStage
-	guarded     bool          // the gate has no links yet, or is dead: a receive must ask admitsReceive before it waits. setGuarded writes it
+	noLinks     bool          // the gate has no links yet, or is dead: then a receive must ask admitsReceive before it waits. setNoLinks writes it
 	linksMade   uint64        // number of links, for Stats
 	slips       laneSlips     // receives that C code begins; see lane_unsafe.go
 	accepted    []driver.Link // in the stage accepting: the links that have come, by rail; they belong to welcome
@@ -108,4 +108,4 @@ func (g *Gate) enter() *lockedGate {
 }
 
 // unlockOnly releases the lock without the work of unlock, for a caller that has left no work.
-func (h *lockedGate) unlockOnly() { h.g.mu.Unlock() }
+func (h *lockedGate) unlockOnly() { h.gate.mu.Unlock() }

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// rare is the part of a thread that only some threads need: those with attributes, and those for which Cancel, Suspend,
-// Detach or the like was called. The descriptor of such a thread is never used again, so its rare part is valid after
-// the end as well. It is made with the thread, or under the thread's mu while the thread lives.
-type rare struct {
+// extras are what only some threads need: those with attributes, and those for which Cancel, Suspend,
+// Detach or the like was called. The descriptor of such a thread is never used again, so its extras are valid after
+// the end as well. They are made with the thread, or under the thread's mu while the thread lives.
+type extras struct {
 	id            uint64 // the number of the thread to which it belongs
 	name          string
 	catchesPanic  bool          // Attr.Catch
 	detached      atomic.Bool   // Attr.Detached, or Detach was called
-	err           error         // how the thread ended: the error of Join. The thread writes it before thread.gen
+	err           error         // how the thread ended: the error of Join. The thread writes it before thread.id
 	requests      atomic.Uint32 // what other threads request of this one, as bits; written under mu
 	mu            Spin          // guards what follows where it says so
 	suspendQueue  WaitQueue     // holds the thread while it is suspended; under mu
@@ -33,86 +33,86 @@ type rare struct {
 	queuedOn atomic.Pointer[queueNode] // the node in whose queue it stands: node, or one above (queueNode.put); nil: none. Written under the mu of that node
 }
 
-// applyAttr gives t a rare part if a needs one. Only the caller knows t yet.
+// applyAttr gives t extras if a needs one. Only the caller knows t yet.
 func (t *thread) applyAttr(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return
 	}
-	x := &rare{id: t.gen, name: a.Name, catchesPanic: a.Catch, pinned: a.Pinned}
-	x.mu.ranked(rankRare)
+	x := &extras{id: t.id, name: a.Name, catchesPanic: a.Catch, pinned: a.Pinned}
+	x.mu.ranked(rankExtras)
 	x.detached.Store(a.Detached)
 	if a.NonPreemptible {
 		x.preemptOff.depth = 1
 	}
-	t.rarePart.Store(x)
+	t.extras.Store(x)
 }
 
-// rare returns the rare part of the thread; nil if it has none.
-func (h Thread) rare() *rare {
-	if h.t != nil {
-		if x := h.t.rarePart.Load(); x != nil && x.id == h.gen {
+// extras returns the extras of the thread; nil if it has none.
+func (h Thread) extras() *extras {
+	if h.thread != nil {
+		if x := h.thread.extras.Load(); x != nil && x.id == h.id {
 			return x
 		}
 	}
 	return nil
 }
 
-// needRare is rare for a thread that lives: a thread without a rare part gets one. It returns nil if
+// makeExtras is extras for a thread that lives: a thread without extras gets them. It returns nil if
 // the thread has ended and has none.
-func (h Thread) needRare() *rare {
-	t := h.t
-	if t == nil || atomic.LoadUint64(&t.gen) != h.gen {
+func (h Thread) makeExtras() *extras {
+	t := h.thread
+	if t == nil || atomic.LoadUint64(&t.id) != h.id {
 		return nil
 	}
-	if x := h.rare(); x != nil {
+	if x := h.extras(); x != nil {
 		return x
 	}
-	fresh := &rare{id: h.gen} // outside of the lock
-	fresh.mu.ranked(rankRare)
+	fresh := &extras{id: h.id} // outside of the lock
+	fresh.mu.ranked(rankExtras)
 	c := Visit()
-	if t.lockAlive(h.gen) && t.rarePart.Load() == nil {
-		t.rarePart.Store(fresh)
+	if t.lockAlive(h.id) && t.extras.Load() == nil {
+		t.extras.Store(fresh)
 	}
 	t.mu.Unlock()
 	c.Leave()
-	return h.rare()
+	return h.extras()
 }
 
 // catches reports whether Join returns a panic of t, so that it does not end the program.
 func (t *thread) catches() bool {
-	x := t.rarePart.Load()
+	x := t.extras.Load()
 	return x != nil && x.catchesPanic && !x.detached.Load()
 }
 
 // ID returns the number of the thread. No other thread of the process ever has the same. It is 0 for the zero Thread.
-func (h Thread) ID() uint64 { return h.gen }
+func (h Thread) ID() uint64 { return h.id }
 
 // Name returns the name that the thread was given, "" if none.
 func (h Thread) Name() string {
-	if x := h.rare(); x != nil {
+	if x := h.extras(); x != nil {
 		return x.name
 	}
 	return ""
 }
 
 func (h Thread) String() string {
-	if h.t == nil {
+	if h.thread == nil {
 		return "no thread"
 	}
 	if name := h.Name(); name != "" {
 		return fmt.Sprintf("marcel thread %q", name)
 	}
-	return fmt.Sprintf("marcel thread %d", h.gen)
+	return fmt.Sprintf("marcel thread %d", h.id)
 }
 
 // title returns how messages name t.
-func (t *thread) title() string { return Thread{t, t.gen}.String() }
+func (t *thread) title() string { return Thread{t, t.id}.String() }
 
 // Detach declares that no thread joins this one: a later Join fails with ErrDetached while the thread lives. A panic of
 // the thread then ends the program even if it was made with Attr.Catch, for no joiner is left to take the error. On a
 // thread that has ended Detach has no effect. It does not block.
 func (h Thread) Detach() {
-	if x := h.needRare(); x != nil {
+	if x := h.makeExtras(); x != nil {
 		x.detached.Store(true)
 	}
 }

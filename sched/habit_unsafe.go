@@ -36,7 +36,7 @@ func codeAt(kind, data unsafe.Pointer) uintptr {
 	var b Body
 	*(*[2]unsafe.Pointer)(unsafe.Pointer(&b)) = [2]unsafe.Pointer{kind, data}
 	switch b.(type) {
-	case plain, interface{ wraps() }:
+	case funcBody, interface{ wraps() }:
 		return *(*uintptr)(data)
 	}
 	return uintptr(kind)

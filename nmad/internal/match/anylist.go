@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Any holds the receives and probes that take a message from any gate of a group; each of these gates has a Matcher. A
-// message must go to the receive that was posted first among those of its gate and those of Any, and no message and
-// receive that match may both stay waiting. A program that uses no such receives pays one look at count per message.
-// nmad/ANYSOURCE.md has the protocol, and the proof.
+// AnyList holds the receives and probes that take a message from any gate of a group; each of these gates has a
+// Matcher. A message must go to the receive that was posted first among those of its gate and those of AnyList, and no
+// message and receive that match may both stay waiting. A program that uses no such receives pays one look at count per
+// message. nmad/ANYSOURCE.md has the protocol, and the proof.
 //
 // A wildcard is a receive with a mask, of a gate or for any gate, or a receive for any gate. The clock counts the
 // wildcards that were posted. A wildcard gets its age by counting the clock (Post, Stamp), an exact receive by reading
@@ -28,9 +28,9 @@ import (
 // message sets no flag. The clock counts after count: so a thread that has read an age sees by count whether an entry
 // of up to that age may still wait.
 //
-// Any number of threads may call the methods at once. They use the lock that NewAny is given, which is taken inside the
-// locks of gates, and held for tens of nanoseconds.
-type Any[R any] struct {
+// AnyList number of threads may call the methods at once. They use the lock that NewAnyList is given, which is taken
+// inside the locks of gates, and held for tens of nanoseconds.
+type AnyList[R any] struct {
 	clock       *atomic.Uint64           // number of wildcards that were posted; their posters write it, all posters read it; see Sibling
 	count       atomic.Int32             // entries of list; written under mu, read by gates at which a message arrives
 	liveSenders atomic.Int32             // senders (ranks of group but own) that have not ended; End counts down
@@ -55,10 +55,10 @@ type endState struct {
 	searched []atomic.Uint64 // by rank: up to which age the gate has searched; nil after Close, which ends all receives
 }
 
-// NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives
-// that find no message end when all ranks of the group but own have ended.
-func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
-	a := &Any[R]{
+// NewAnyList makes an AnyList for a group of gates, with the lock that it is to use. own is the rank of this process.
+// Receives that find no message end when all ranks of the group but own have ended.
+func NewAnyList[R any](group Group, own int, lock sync.Locker) *AnyList[R] {
+	a := &AnyList[R]{
 		clock: new(atomic.Uint64), group: group, span: uint32(group.span()), mu: lock,
 		flags: make([]atomic.Uint64, len(group)), ended: make([]atomic.Uint64, len(group)),
 	}
@@ -70,30 +70,30 @@ func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	return a
 }
 
-// Sibling makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be
+// Sibling makes an AnyList for another group of ranks of the same process, with the same clock: so ages of both can be
 // compared.
-func (a *Any[R]) Sibling(group Group, own int, lock sync.Locker) *Any[R] {
-	b := NewAny[R](group, own, lock)
+func (a *AnyList[R]) Sibling(group Group, own int, lock sync.Locker) *AnyList[R] {
+	b := NewAnyList[R](group, own, lock)
 	b.clock = a.clock
 	return b
 }
 
 // Group returns the ranks of the gates.
-func (a *Any[R]) Group() Group { return a.group }
+func (a *AnyList[R]) Group() Group { return a.group }
 
 // Now returns the age of an exact receive that is posted now. The poster calls Now before it leaves the receive in the
 // gate's inbox for the holder of the gate's lock. The holder calls Now before it looks into the inbox: then it finds
 // there all receives of this gate that were posted before a wildcard of up to the age that it has read.
-func (a *Any[R]) Now() uint64 { return a.clock.Load() }
+func (a *AnyList[R]) Now() uint64 { return a.clock.Load() }
 
 // Stamp returns the age of a wildcard of a gate that is posted now; see Now.
-func (a *Any[R]) Stamp() uint64 { return a.clock.Add(1) }
+func (a *AnyList[R]) Stamp() uint64 { return a.clock.Add(1) }
 
 // Empty reports whether no receive or probe waits in the list.
-func (a *Any[R]) Empty() bool { return a.count.Load() == 0 }
+func (a *AnyList[R]) Empty() bool { return a.count.Load() == 0 }
 
 // Post adds w to the list, and sets its age. Afterwards the caller makes the gates of Flagged call Search.
-func (a *Any[R]) Post(w *Wild[R]) {
+func (a *AnyList[R]) Post(w *Wild[R]) {
 	a.mu.Lock()
 	a.count.Add(1)
 	w.recv.Age = a.clock.Add(1)
@@ -102,13 +102,13 @@ func (a *Any[R]) Post(w *Wild[R]) {
 }
 
 // Remove takes w out of the list, and reports whether it was there; then the caller owns it.
-func (a *Any[R]) Remove(w *Wild[R]) bool {
+func (a *AnyList[R]) Remove(w *Wild[R]) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.remove(w)
 }
 
-func (a *Any[R]) remove(w *Wild[R]) bool {
+func (a *AnyList[R]) remove(w *Wild[R]) bool {
 	if !a.list.remove(w) {
 		return false
 	}
@@ -118,7 +118,7 @@ func (a *Any[R]) remove(w *Wild[R]) bool {
 
 // take takes out the first receive, or with probes the first probe, that matches the tag and is of up to that age; nil
 // if there is none.
-func (a *Any[R]) take(tag, age uint64, probes bool) *R {
+func (a *AnyList[R]) take(tag, age uint64, probes bool) *R {
 	if a.Empty() {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Owner
+	return w.recv.Value
 }
 
 // wildcard describes an entry of the list. The entry itself may be taken out by another gate at any time.
@@ -140,7 +140,7 @@ type wildcard struct {
 }
 
 // nextWild describes the oldest entry whose age is above age and at most limit; ok is false if there is none.
-func (a *Any[R]) nextWild(age, limit uint64) (next wildcard, ok bool) {
+func (a *AnyList[R]) nextWild(age, limit uint64) (next wildcard, ok bool) {
 	if a.Empty() {
 		return next, false
 	}
@@ -155,7 +155,7 @@ func (a *Any[R]) nextWild(age, limit uint64) (next wildcard, ok bool) {
 }
 
 // takeAged takes out the entry of that age; nil if it does not wait any more.
-func (a *Any[R]) takeAged(age uint64) *R {
+func (a *AnyList[R]) takeAged(age uint64) *R {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.list.Last()
@@ -166,14 +166,14 @@ func (a *Any[R]) takeAged(age uint64) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Owner
+	return w.recv.Value
 }
 
 // End notes that the gate of a rank has ended, because of why: all messages of that rank are here. A second call for a
 // rank does nothing. End returns true if the receives that find no message end now: the last sender of the group has
 // ended, or one is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Searched and TakeLost, and
 // does the same for each receive that is posted later.
-func (a *Any[R]) End(rank int, why error) bool {
+func (a *AnyList[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
 	}
@@ -184,22 +184,22 @@ func (a *Any[R]) End(rank int, why error) bool {
 // AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended
 // already; then the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores
 // endAtFirst and then looks at firstEnd. So one of the two sees what the other has stored.
-func (a *Any[R]) AtFirst() bool {
+func (a *AnyList[R]) AtFirst() bool {
 	a.endAtFirst.Store(true)
 	why := a.firstEnd.Load()
 	return why != nil && a.finish(*why)
 }
 
 // finish makes receives that find no message end with why, and reports whether no earlier call has.
-func (a *Any[R]) finish(why error) bool {
+func (a *AnyList[R]) finish(why error) bool {
 	return a.end.CompareAndSwap(nil, &endState{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
 // Close makes all receives end with why, whatever messages there are. The caller takes out those that wait by TakeLost.
-func (a *Any[R]) Close(why error) { a.end.Store(&endState{why: why}) }
+func (a *AnyList[R]) Close(why error) { a.end.Store(&endState{why: why}) }
 
 // Err returns the error with which receives that find no message end; nil if they still wait.
-func (a *Any[R]) Err() error {
+func (a *AnyList[R]) Err() error {
 	if over := a.end.Load(); over != nil {
 		return over.why
 	}
@@ -208,7 +208,7 @@ func (a *Any[R]) Err() error {
 
 // Searched notes, once Err is set, that the gate of a rank has compared its messages with all entries of up to that
 // age.
-func (a *Any[R]) Searched(rank int, age uint64) {
+func (a *AnyList[R]) Searched(rank int, age uint64) {
 	if over := a.end.Load(); over != nil && over.searched != nil && rank < len(over.searched) {
 		over.searched[rank].Store(age)
 	}
@@ -216,7 +216,7 @@ func (a *Any[R]) Searched(rank int, age uint64) {
 
 // TakeLost takes out the oldest entry, if Err is set and all gates that may hold messages have compared these with the
 // entry; else it returns nil. The caller calls it after each Searched, until it returns nil.
-func (a *Any[R]) TakeLost() *R {
+func (a *AnyList[R]) TakeLost() *R {
 	over := a.end.Load()
 	if over == nil || a.Empty() {
 		return nil
@@ -233,12 +233,12 @@ func (a *Any[R]) TakeLost() *R {
 		}
 	}
 	a.remove(w)
-	return w.recv.Owner
+	return w.recv.Value
 }
 
 // Flagged iterates over the ranks whose gates may hold unexpected messages. Each call begins with another rank, so that
 // no gate is always the first.
-func (a *Any[R]) Flagged(yield func(rank int) bool) {
+func (a *AnyList[R]) Flagged(yield func(rank int) bool) {
 	words, start := len(a.flags), int(a.walks.Add(1)%max(a.span, 1))
 	before := uint64(1)<<(start%64) - 1 // bits of the first word that come last
 	for i := range words + 1 {
@@ -259,7 +259,7 @@ func (a *Any[R]) Flagged(yield func(rank int) bool) {
 }
 
 // setFlag sets, or clears, the flag of a rank.
-func (a *Any[R]) setFlag(rank int, on bool) {
+func (a *AnyList[R]) setFlag(rank int, on bool) {
 	switch {
 	case !a.group.Has(rank):
 	case on:

@@ -25,9 +25,9 @@ const (
 type sendMode uint8
 
 const (
-	standard sendMode = iota
-	synchronous
-	buffered
+	sendStandard sendMode = iota
+	sendSynchronous
+	sendBuffered
 )
 
 func (m sendMode) String() string { return [...]string{"send", "ssend", "bsend"}[m] }
@@ -37,25 +37,25 @@ func (m sendMode) String() string { return [...]string{"send", "ssend", "bsend"}
 // own rank), if the receiver has memory for it. With a longer message it returns after its receive was posted, so a
 // rank that sends itself a long message before it receives waits for ever. It blocks the calling thread or goroutine
 // only.
-func (c *Comm) Send(b Buffer, to, tag int) error { return c.send(b, to, tag, standard) }
+func (c *Comm) Send(b Buffer, to, tag int) error { return c.send(b, to, tag, sendStandard) }
 
 // Ssend is Send, but returns only when the receive was posted.
-func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.send(b, to, tag, synchronous) }
+func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.send(b, to, tag, sendSynchronous) }
 
 // Bsend is Send that copies b to memory which the program has given to SessionOf(c).Attach. It does not block; without
 // room there it fails with nmad.ErrBuffer.
-func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.send(b, to, tag, buffered) }
+func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.send(b, to, tag, sendBuffered) }
 
 // send is Send, Ssend or Bsend, as m says.
 func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
 	if to == ProcNull {
 		return c.usable()
 	}
-	if whole, ok := b.Dense(); ok && m == standard {
+	if whole, ok := b.Dense(); ok && m == sendStandard {
 		if err := c.checkPeer("send", to, tag); err != nil {
 			return err
 		}
-		return c.explain("send", c.messages.Send(c.group.job[to], c.tags|uint64(tag), whole))
+		return c.wrapError("send", c.messages.Send(c.group.job[to], c.tags|uint64(tag), whole))
 	}
 	r := pooledRequests.Get().(*Request)
 	if err := c.postSend(r, b, to, tag, m); err != nil {
@@ -77,7 +77,7 @@ func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
 	if err := c.checkPeer(m.String(), to, tag); err != nil {
 		return err
 	}
-	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(c.tags | uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
+	op := nmad.Operation{Kind: nmad.KindSend, Match: nmad.Tag(c.tags | uint64(tag)), Sync: m == sendSynchronous, Buffered: m == sendBuffered}
 	op.Context = c.messages
 	r.begin(c, b, &op)
 	return c.gates[to].Post(&r.message, &op)
@@ -110,7 +110,7 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 			return Status{}, err
 		}
 		e, err := c.messages.Recv(c.group.job[from], c.tags|uint64(tag), whole)
-		return Status{Source: from, Tag: tag, Bytes: int(e.Size)}, c.explain("recv", err)
+		return Status{Source: from, Tag: tag, Bytes: int(e.Size)}, c.wrapError("recv", err)
 	}
 	r := pooledRequests.Get().(*Request)
 	if err := c.postReceive(r, b, from, tag); err != nil {
@@ -133,7 +133,7 @@ func (c *Comm) postReceive(r *Request, b Buffer, from, tag int) error {
 	if err != nil {
 		return err
 	}
-	op := nmad.Op{Kind: nmad.OpRecv, Match: m}
+	op := nmad.Operation{Kind: nmad.KindRecv, Match: m}
 	r.begin(c, b, &op)
 	if from == AnySource {
 		return c.domain.Post(nmad.AnySource, &r.message, &op)
@@ -205,7 +205,7 @@ func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 		e, err = c.gates[from].Probe(ctx, m)
 	}
 	if err != nil {
-		return Status{}, c.explainWait(ctx, "probe", err)
+		return Status{}, c.wrapWaitError(ctx, "probe", err)
 	}
 	return c.status(e), nil
 }
@@ -215,24 +215,25 @@ func (c *Comm) status(e nmad.Envelope) Status {
 	return Status{Source: int(c.rankOf[e.Source]), Tag: int(e.Tag & MaxTag), Bytes: int(e.Size)}
 }
 
-// attributed returns an error with the call and the communicator that it belongs to.
-func (c *Comm) attributed(what string, err error) error {
+// withCall returns an error with the call and the communicator that it belongs to.
+func (c *Comm) withCall(what string, err error) error {
 	return fmt.Errorf("mpi: %s, %v: %w", what, c, err)
 }
 
-// explain is attributed, nil of nil; it tells the error handler.
-func (c *Comm) explain(what string, err error) error {
+// wrapError returns err with the call and the communicator that it belongs to, as the error handler of the communicator
+// returns it; nil of nil.
+func (c *Comm) wrapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return c.handled(c.attributed(what, err))
+	return c.handled(c.withCall(what, err))
 }
 
-// explainWait is explain for a call that waits until ctx is done. That is no error of communication, so the error
+// wrapWaitError is wrapError for a call that waits until ctx is done. That is no error of communication, so the error
 // handler is not told of it.
-func (c *Comm) explainWait(ctx context.Context, what string, err error) error {
+func (c *Comm) wrapWaitError(ctx context.Context, what string, err error) error {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return c.attributed(what, err)
+		return c.withCall(what, err)
 	}
-	return c.explain(what, err)
+	return c.wrapError(what, err)
 }

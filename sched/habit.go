@@ -38,9 +38,9 @@ func habitOf(code uintptr) *habit {
 	return &habits[uint64(code)*0x9E3779B97F4A7C15>>(64-habitBits)]
 }
 
-// learn notes that the thread of c waits in Go on v. If the thread has made no switch since it
+// learnHabit notes that the thread of c waits in Go on v. If the thread has made no switch since it
 // began, its function gets a point.
-func learn(c *co, v *vp) {
+func learnHabit(c *co, v *vp) {
 	t := c.threadHint()
 	if t == nil || c.beganTickHint() != v.ticks() {
 		return
@@ -75,15 +75,15 @@ func (hb *habit) lose() {
 	}
 }
 
-// waitsInGo returns the habit of b's function if its threads are to begin as goroutines, else nil.
-func waitsInGo(b Body) *habit {
+// habitOfBody returns the habit of b's function if its threads are to begin as goroutines, else nil.
+func habitOfBody(b Body) *habit {
 	if !anyHabits.Load() {
 		return nil
 	}
 	return strongHabit(b)
 }
 
-// strongHabit is waitsInGo once some function has had enoughScore points.
+// strongHabit is habitOfBody once some function has had enoughScore points.
 func strongHabit(b Body) *habit {
 	code := codeOf(b)
 	h := habitOf(code)
@@ -93,10 +93,10 @@ func strongHabit(b Body) *habit {
 	return h
 }
 
-// scoreGuess gives habit h a point, or takes one. c was begun as a goroutine because of h and calls the scheduler for
+// scoreHabit gives habit h a point, or takes one. c was begun as a goroutine because of h and calls the scheduler for
 // the first time: h was right if c has waited in Go by then. The runtime keeps the reason of a goroutine's last wait.
-func (c *co) scoreGuess(h *habit) {
-	c.guess = nil
+func (c *co) scoreHabit(h *habit) {
+	c.habit = nil
 	if direct.ByChoice(c.seat.G) {
 		h.earn()
 	} else {
@@ -116,9 +116,9 @@ func (Wrapper) wraps() {}
 //go:norace
 func (c *co) beganTickHint() uint32 { return c.beganTick }
 
-// startOutside begins t as a goroutine, because of habit h. t belongs to v's scheduler and is on no VP.
-func (v *vp) startOutside(t *thread, h *habit) {
-	c := &co{id: lostID, l: &v.outsideLWP, cur: t, parkedByMaker: true, guess: h}
+// startByHabit begins t as a goroutine, because of habit h. t belongs to v's scheduler and is on no VP.
+func (v *vp) startByHabit(t *thread, h *habit) {
+	c := &co{id: lostID, l: &v.outsideLWP, cur: t, parkedByMaker: true, habit: h}
 	raceBirth()
 	t.co = c
 	go c.liveOutside()

@@ -14,24 +14,24 @@ import (
 // a time limit, or is bounded by a context, or stands in several queues at once, each with a lock of its own, or in
 // none (Sleep). See README.md, "The two waits".
 //
-//	closed ── Open: the owner, in no queue ─────────────────────────────► open
+//	closed ── Open: the waiter, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the clock, a
-//	          context, a canceller, or the owner itself (Close) ────────► claimed
+//	          context, a canceller, or the waiter itself (Close) ────────► claimed
 //	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
-//	woken ─── the owner: Wait returns, it leaves all queues, Free ──────► closed
+//	woken ─── the waiter: Wait returns, it leaves all queues, Free ──────► closed
 //
 // The claim is a compare-and-swap on the ticket, so one claimer wins, and only the winner gives the waiter anything.
-// Wake and await both lock mu: the second of them finds what the first has written, so the owner may be woken before it
-// parks. An owner that stands in one queue, with a time limit alone, parks under the lock of that queue, as in a fast
-// wait: the waker that pops it holds the lock, and any other claimer takes the lock before it wakes the owner, which is
-// parked by then. After Wake only the owner touches the BoundedWait: a claim that comes too late finds another number
-// in the ticket.
+// Wake and await both lock mu: the second of them finds what the first has written, so the waiter may be woken before
+// it parks. A waiter that stands in one queue, with a time limit alone, parks under the lock of that queue, as in a
+// fast wait: the waker that pops it holds the lock, and any other claimer takes the lock before it wakes the waiter,
+// which is parked by then. After Wake only the waiter touches the BoundedWait: a claim that comes too late finds
+// another number in the ticket.
 type BoundedWait struct {
-	t      *thread       // the waiter; nil: a goroutine, which waits on ch
+	thread *thread       // the waiter; nil: a goroutine, which waits on ch
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
-	winner *Waiter       // the claimer writes it, the owner reads it once it is woken
-	lock   *Spin         // of the queue: the owner locks it before Open and parks under it; nil: the owner parks under mu
+	winner *Waiter       // the claimer writes it, the waiter reads it once it is woken
+	lock   *Spin         // of the queue: the waiter locks it before Open and parks under it; nil: the waiter parks under mu
 	mu     Spin
 	woken  bool // under mu
 	parked bool // under mu
@@ -70,7 +70,7 @@ func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 	case t != nil && t.bounded == nil:
 		b = (&BoundedWait{}).adopt()
 		t.bounded = b
-	case t != nil && t.bounded.t == nil:
+	case t != nil && t.bounded.thread == nil:
 		b = t.bounded
 	case t == nil && inSynctest():
 		b = (&BoundedWait{synctestLock: newSynctestLock()}).adopt()
@@ -85,7 +85,7 @@ func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 			b.otherNodes[i].adopt(b)
 		}
 	}
-	b.t = t
+	b.thread = t
 	return b
 }
 
@@ -100,7 +100,7 @@ func (b *BoundedWait) adopt() *BoundedWait {
 // adopt makes w a node of b.
 func (w *Waiter) adopt(b *BoundedWait) { w.b, w.bounded = b, true }
 
-// As sets the kind of the wait, which says whether Cancel ends it. The owner calls As before Wait.
+// As sets the kind of the wait, which says whether Cancel ends it. The waiter calls As before Wait.
 func (b *BoundedWait) As(k Kind) { b.kind = k }
 
 // Node returns node i.
@@ -120,12 +120,12 @@ func (b *BoundedWait) Open() {
 	b.ticket.Store(b.ticket.Load() + 2 | 1)
 }
 
-// Close ends the wait on behalf of the owner, so that no waker can. It returns false if a waker has ended the wait
-// already: then the owner calls Wait.
+// Close ends the wait on behalf of the waiter, so that no waker can. It returns false if a waker has ended the wait
+// already: then the waiter calls Wait.
 func (b *BoundedWait) Close() bool { return b.claimFor(nil, b.ticket.Load()) }
 
 // Expire sets a time limit, which ends the wait for node w: d after the first call of Expire since NewBoundedWait.
-// Of several time limits the earliest counts. The owner calls it before Wait.
+// Of several time limits the earliest counts. The waiter calls it before Wait.
 func (b *BoundedWait) Expire(w *Waiter, d time.Duration) {
 	b.needsTime()
 	if b.began == 0 {
@@ -150,7 +150,7 @@ func (b *BoundedWait) Expired() bool { return b.expiry != nil && nanotime() >= b
 func (b *BoundedWait) Claimed() bool { return b.ticket.Load()&1 == 0 }
 
 // Watch makes ctx end the wait for node w when it is done. It returns false if ctx is done already.
-// The owner calls Unwatch afterwards. Watch calls methods of ctx, and allocates on a thread unless
+// The waiter calls Unwatch afterwards. Watch calls methods of ctx, and allocates on a thread unless
 // ctx can never be done.
 func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 	done := ctx.Done()
@@ -161,7 +161,7 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	if b.t == nil && b.done == nil {
+	if b.thread == nil && b.done == nil {
 		b.done, b.doneNode = done, w
 		return true
 	}
@@ -182,12 +182,12 @@ func (b *BoundedWait) Unwatch(w *Waiter) {
 }
 
 // Wait parks the caller until the wait has been ended, and returns the node for which it was ended. The other nodes may
-// still stand in their queues. Wait returns nil if Cancel has ended the wait: then the owner takes its nodes out of the
-// queues, and calls EndWait when its own state is consistent again.
+// still stand in their queues. Wait returns nil if Cancel has ended the wait: then the waiter takes its nodes out of
+// the queues, and calls EndWait when its own state is consistent again.
 func (b *BoundedWait) Wait() *Waiter {
 	switch {
 	case b.Expired() && b.claimFor(b.expiry, b.ticket.Load()):
-	case b.t == nil:
+	case b.thread == nil:
 		b.sleep()
 	default:
 		b.await(Enter())
@@ -195,7 +195,7 @@ func (b *BoundedWait) Wait() *Waiter {
 	return b.winner
 }
 
-// sleep blocks the owner, a goroutine, until the wait is over.
+// sleep blocks the waiter, a goroutine, until the wait is over.
 func (b *BoundedWait) sleep() {
 	if b.synctestLock != nil {
 		b.synctestLock.Lock()
@@ -238,9 +238,9 @@ func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 	return true
 }
 
-// wake makes the owner ready again, or tells it not to park. Only the winner of the claim calls it.
+// wake makes the waiter ready again, or tells it not to park. Only the winner of the claim calls it.
 func (b *BoundedWait) wake(c *co) {
-	t := b.t
+	t := b.thread
 	if t == nil {
 		if b.synctestLock != nil {
 			b.synctestLock.Unlock()
@@ -261,28 +261,28 @@ func (b *BoundedWait) wake(c *co) {
 	c.ready(t)
 }
 
-// wakeUnder is wake by a winner that has not popped the owner. If the owner parks under its queue's lock, wakeUnder
+// wakeUnder is wake by a winner that has not popped the waiter. If the waiter parks under its queue's lock, wakeUnder
 // waits until it is parked.
 func (b *BoundedWait) wakeUnder(c *co) {
 	if mu := b.lock; mu != nil {
 		mu.Lock()
-		//lint:ignore SA2001 the owner unlocks it once it is parked
+		//lint:ignore SA2001 the waiter unlocks it once it is parked
 		mu.Unlock()
 	}
 	b.wake(c)
 }
 
-// await parks the owner, a thread, until wake. It ends the operation of c.
+// await parks the waiter, a thread, until wake. It ends the operation of c.
 func (b *BoundedWait) await(c *co) {
 	t := c.cur
-	if x := t.rarePart.Load(); x != nil && x.due(b.kind) && b.Close() {
+	if x := t.extras.Load(); x != nil && x.due(b.kind) && b.Close() {
 		if b.lock != nil {
 			b.lock.Unlock()
 		}
-		c.refuse(x, InOther) // the owner calls EndWait
+		c.refuse(x, InOther) // the waiter calls EndWait
 		return
 	}
-	t.w.kind = b.kind
+	t.waiter.kind = b.kind
 	t.currentWait = b // published by the lock under which it parks
 	if b.expiry != nil {
 		ts := &c.l.vp.timers
@@ -304,12 +304,12 @@ func (b *BoundedWait) await(c *co) {
 		c.resumed()
 	} else {
 		c.Leave()
-		t.w.kind = InOther
+		t.waiter.kind = InOther
 	}
 	t.currentWait = nil
 }
 
-// meet parks the owner under its own lock, unless it has been woken before.
+// meet parks the waiter under its own lock, unless it has been woken before.
 func (b *BoundedWait) meet(c *co) (parks bool) {
 	if c.joiner != nil {
 		c.settleJoiner() // its lock comes before mu
@@ -325,15 +325,15 @@ func (b *BoundedWait) meet(c *co) (parks bool) {
 	default:
 		c.pause(&b.mu)
 	}
-	b.woken, b.parked = false, false // it is the owner's alone again
+	b.woken, b.parked = false, false // it is the waiter's alone again
 	return parks
 }
 
 // Free gives b back, for later waits to use. b must be closed, and none of its nodes may stand in a queue or be
 // watched.
 func (b *BoundedWait) Free() {
-	t := b.t
-	b.t, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
+	t := b.thread
+	b.thread, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
 	if b.synctestLock == nil && (t == nil || t.bounded != b) {
 		boundedWaits.Put(b)
 	}
@@ -342,7 +342,7 @@ func (b *BoundedWait) Free() {
 // Ticket returns the number of w's wait, for Fire.
 func (w *Waiter) Ticket() uint64 { return w.b.ticket.Load() | 1 }
 
-// Fire ends the wait with that number for w, a node of a BoundedWait, and makes the owner ready. It returns false if
+// Fire ends the wait with that number for w, a node of a BoundedWait, and makes the waiter ready. It returns false if
 // the wait has ended already. It never blocks. Any thread, goroutine or hook may call it at any time. w must not stand
 // in a queue.
 func (w *Waiter) Fire(ticket uint64) bool {
@@ -365,7 +365,7 @@ func (w *Waiter) Won() bool { return w.b.winner == w }
 // Note returns the note that the waiter has left for its waker.
 func (w *Waiter) Note() any { return w.note }
 
-// SetNote sets the note of w, a node of a BoundedWait. The owner calls it before w stands in a queue.
+// SetNote sets the note of w, a node of a BoundedWait. The waiter calls it before w stands in a queue.
 func (w *Waiter) SetNote(x any) { w.note = x }
 
 // Add puts w, a node of a BoundedWait, at the end of wq. Under the lock of wq.

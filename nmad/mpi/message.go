@@ -81,9 +81,9 @@ func (ms *Message) Irecv(b Buffer) *Request {
 	if ms.claimed == nil {
 		return r.endAtOnce(nil)
 	}
-	op := nmad.Op{Kind: nmad.OpRecv}
+	op := nmad.Operation{Kind: nmad.KindRecv}
 	r.begin(ms.comm, b, &op)
-	r.needSpecial().matched = ms.claimed.Start(&op)
+	r.makeExtras().matched = ms.claimed.Start(&op)
 	return r
 }
 

@@ -68,7 +68,7 @@ func ClassOf(err error) Class {
 }
 
 // SetErrorHandler has f called with each error of communication on c, before the call or the request returns it. Errors
-// of arguments, the end of a context and a receive that was cancelled are only returned. Several threads may call f at
+// of arguments, the end of a context and a receive that was canceled are only returned. Several threads may call f at
 // once. Without a function (nil, as from the start) errors are only returned. A Dup has the handler of its original.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()

@@ -10,10 +10,10 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// neighbours describes the processes of the job that run on the host of this one, this one included, as the cards of
+// hostPeers describes the processes of the job that run on the host of this one, this one included, as the cards of
 // all processes tell. Several ranks may be sessions of one process, which counts once. Processes in different PID name
 // spaces of one host count, because they share its processors.
-type neighbours struct {
+type hostPeers struct {
 	index, count   int  // this process among them, in the order of their ranks
 	sameCPUs       bool // all may use the same processors
 	oversubscribed bool // those with which it shares processors are more than these are
@@ -29,8 +29,8 @@ func ownCPUs() string {
 	return text
 }
 
-// neighboursOf returns the neighbours of the process of a rank.
-func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
+// hostPeersOf returns the host peers of the process of a rank.
+func hostPeersOf(cards []roster.Card, rank int) (n hostPeers) {
 	type process struct {
 		space string
 		pid   int
@@ -39,7 +39,7 @@ func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 	own, err := topo.ParseCPUList(mine.CPUs)
 	host := bootOf(mine)
 	if err != nil || own.Empty() || host == "" {
-		return neighbours{count: 1}
+		return hostPeers{count: 1}
 	}
 	n.sameCPUs = true
 	sharing, all := 0, own
@@ -77,7 +77,7 @@ func bootOf(c roster.Card) string {
 // this process yield.
 func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
-	n := neighboursOf(cards, c.Rank)
+	n := hostPeersOf(cards, c.Rank)
 	if n.oversubscribed {
 		c.SharedCPUs = true
 		shareCPUs()

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// TestRarePartAtTheEnd: a rare part that an outsider makes for a thread that is about to end is not the next thread's.
-func TestRarePartAtTheEnd(t *testing.T) {
+// TestExtrasAtTheEnd: extras that an outsider makes for a thread that is about to end are not the next thread's.
+func TestExtrasAtTheEnd(t *testing.T) {
 	n := effort.Of(500_000)
 	s := running(t, Config{VPs: 1})
 	var target atomic.Pointer[Thread]
@@ -18,7 +18,7 @@ func TestRarePartAtTheEnd(t *testing.T) {
 		defer close(outsider)
 		for !over.Load() {
 			if h := target.Load(); h != nil {
-				h.needRare()
+				h.makeExtras()
 			}
 		}
 	}()
@@ -29,7 +29,7 @@ func TestRarePartAtTheEnd(t *testing.T) {
 			for i := range hs {
 				hs[i] = Spawn(func() {
 					h := Self()
-					if x := h.t.rarePart.Load(); x != nil && x.id != h.gen {
+					if x := h.thread.extras.Load(); x != nil && x.id != h.id {
 						wrong.Add(1)
 					}
 					target.Store(&h)
@@ -43,7 +43,7 @@ func TestRarePartAtTheEnd(t *testing.T) {
 	over.Store(true)
 	<-outsider
 	if n := wrong.Load(); n != 0 {
-		t.Errorf("%d threads had the rare part of another one", n)
+		t.Errorf("%d threads had the extras of another one", n)
 	}
 }
 

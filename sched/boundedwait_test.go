@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An owner that parks under its queue's lock is not made ready before that is unlocked, whichever claimer has not popped it. Here the
-// owner is a thread that has not begun: made ready too early, it runs.
+// A waiter that parks under its queue's lock is not made ready before that is unlocked, whichever claimer has not
+// popped it. Here the owner is a thread that has not begun: made ready too early, it runs.
 func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 	s := patient(t)
 	for _, it := range []struct {
@@ -23,8 +23,8 @@ func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 			ts.mu.Unlock()
 		}},
 		{"a canceller", func(b *BoundedWait) {
-			b.kind, b.t.currentWait = InSemaphore, b
-			if err := (Thread{b.t, b.t.gen}).Cancel(); err != nil {
+			b.kind, b.thread.currentWait = InSemaphore, b
+			if err := (Thread{b.thread, b.thread.id}).Cancel(); err != nil {
 				t.Error(err)
 			}
 		}},
@@ -34,8 +34,8 @@ func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 			t.Fatal("the scheduler has ended")
 		}
 		owner := newThread()
-		owner.body, owner.vp = plain(func() { ran.Store(true) }), s.vps[0]
-		owner.rarePart.Store(&rare{id: owner.gen})
+		owner.body, owner.vp = funcBody(func() { ran.Store(true) }), s.vps[0]
+		owner.extras.Store(&extras{id: owner.id})
 		var mu Spin
 		mu.Lock()
 		b := newBoundedWait(owner, 1)
