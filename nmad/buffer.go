@@ -113,7 +113,7 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	x := pool.spareBlocks.Get()
 	x.pool, x.firstPage, x.pages, x.held = pool, at, n, true
 	pool.inUse++
-	x.loanBody = newWhere(pool.memory.Handle(), at*pageBytes)
+	x.loanBody = newWhere(pool.memory.Locator(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
 }
 

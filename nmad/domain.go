@@ -196,7 +196,7 @@ func (d *Domain) makeGate(to remoteDomain) *Gate {
 		none := &unlinkedLink{} // for all rails
 		g = newGate(s.cfg.Rank, to.rank, none, s.cfg.Engine, b, slices.Repeat([]driver.Link{none}, len(s.cfg.drivers)-1)...)
 		h := g.fresh()
-		none.gate, g.peerDomain, h.stage, h.eager = h, to.domain, stageUnlinked, b.eager
+		none.held, g.peerDomain, h.stage, h.eager = h, to.domain, stageUnlinked, b.eager
 		h.setNoLinks()
 		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
 		if d.cfg.Eager > 0 {

@@ -37,7 +37,7 @@ func FuzzPackets(f *testing.F) {
 	f.Add(append(full, packet(driver.Header{Kind: flow.KindFull, Size: 3}, "")...))
 	f.Add(packet(driver.Header{Kind: flow.KindRoom, Size: 6}, ""))
 	f.Add(packet(driver.Header{Kind: flow.KindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x01\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanHandle+flow.LoanBody)))
+	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanLocator+flow.LoanBody)))
 	f.Add(packet(driver.Header{Kind: flow.KindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{Bounds: flow.Bounds{Window: 2000, Records: 3, PeerWindow: 2000, PeerRecords: 3}}

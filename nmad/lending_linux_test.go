@@ -25,20 +25,20 @@ func loanable(t *testing.T, bytes uint64) *mapped.Memory {
 }
 
 // at is the body of a first LOAN.
-func at(c mapped.Handle, place uint64) []byte {
-	b := newWhere(c, int(place))
+func at(locator mapped.Locator, place uint64) []byte {
+	b := newWhere(locator, int(place))
 	return b[:]
 }
 
 // TestHostileLoans: memory, or a place in it, that makes no sense ends the gate with ErrProtocol, and nothing is read
 // there.
 func TestHostileLoans(t *testing.T) {
-	named := func(fd int) mapped.Handle {
+	named := func(fd int) mapped.Locator {
 		t.Cleanup(func() { unix.Close(fd) })
 		size, file, _ := mapped.Check(fd, "test")
-		return mapped.Handle{PID: uint32(os.Getpid()), FD: uint32(fd), File: file, Size: size}
+		return mapped.Locator{PID: uint32(os.Getpid()), FD: uint32(fd), File: file, Size: size}
 	}
-	file := func() mapped.Handle {
+	file := func() mapped.Locator {
 		f, err := os.CreateTemp(t.TempDir(), "")
 		if err == nil {
 			err = f.Truncate(8192)
@@ -53,7 +53,7 @@ func TestHostileLoans(t *testing.T) {
 		}
 		return named(fd)
 	}
-	memory := func(bytes int64, seals int) mapped.Handle {
+	memory := func(bytes int64, seals int) mapped.Locator {
 		fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 		if err != nil {
 			t.Fatal(err)
@@ -67,17 +67,17 @@ func TestHostileLoans(t *testing.T) {
 		return named(fd)
 	}
 	const sealed = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
-	pipe := func() mapped.Handle {
+	pipe := func() mapped.Locator {
 		var ends [2]int
 		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { unix.Close(ends[1]) })
-		c := named(ends[0])
-		c.Size = 8192
-		return c
+		locator := named(ends[0])
+		locator.Size = 8192
+		return locator
 	}
-	good := loanable(t, 8192).Handle()
+	good := loanable(t, 8192).Locator()
 	longer := good
 	longer.Size += pageBytes
 	for what, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestHostileLoans(t *testing.T) {
 		"longer than it":    {8193, at(good, 0)},
 		"as long as can be": {1 << 62, at(good, 0)},
 		"empty":             {0, at(good, 0)},
-		"short description": {100, at(good, 0)[:flow.LoanHandle+flow.LoanBody-1]},
+		"short description": {100, at(good, 0)[:flow.LoanLocator+flow.LoanBody-1]},
 		"long description":  {100, append(at(good, 0), 0)},
 	} {
 		p, g := hostile()
@@ -118,11 +118,11 @@ func TestHostileLoans(t *testing.T) {
 
 // TestCardOnce: the first LOAN, and no other, says in which memory messages lie.
 func TestCardOnce(t *testing.T) {
-	whole := at(loanable(t, 8192).Handle(), 0)
+	whole := at(loanable(t, 8192).Locator(), 0)
 	for what, c := range map[string]struct{ first, second []byte }{
-		"a second memory": {whole, at(loanable(t, 8192).Handle(), 0)},
+		"a second memory": {whole, at(loanable(t, 8192).Locator(), 0)},
 		"twice":           {whole, whole},
-		"no memory":       {whole[flow.LoanHandle:], nil},
+		"no memory":       {whole[flow.LoanLocator:], nil},
 	} {
 		p, g := hostile()
 		for i, body := range [][]byte{c.first, c.second} {
@@ -137,14 +137,14 @@ func TestCardOnce(t *testing.T) {
 
 // TestLoanBlind: one that cannot map what it is loaned gets the message as ever.
 func TestLoanBlind(t *testing.T) {
-	none, gone, other, elsewhere := mapped.Handle{}, loanable(t, 8192), loanable(t, 8192).Handle(), loanable(t, 8192).Handle()
+	none, gone, other, elsewhere := mapped.Locator{}, loanable(t, 8192), loanable(t, 8192).Locator(), loanable(t, 8192).Locator()
 	gone.Hide()
 	other.File++
 	elsewhere.PID++
-	for what, c := range map[string]mapped.Handle{"no memory": none, "hidden": gone.Handle(), "another file": other, "another process": elsewhere} {
+	for what, locator := range map[string]mapped.Locator{"no memory": none, "hidden": gone.Locator(), "another file": other, "another process": elsewhere} {
 		p, g := hostile()
 		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanHandle + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanLocator + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(locator, 0))
 		g.poll()
 		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.endErr != nil || r.core.Stage != flow.Pulling || want != 100 {
 			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.endErr, r.core.Stage, want)
@@ -160,7 +160,7 @@ func TestLoanChanges(t *testing.T) {
 	mem[4100] = 7
 	p, g := hostile()
 	r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanHandle + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Handle(), 4096))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: flow.LoanLocator + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Locator(), 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -186,9 +186,9 @@ func TestReturnTwice(t *testing.T) {
 	p, g := hostile()
 	for i := range uint32(20) { // more than the small track holds
 		r := g.Start(&Operation{Kind: KindRecv, Match: Tag(1), Buf: nil, Loan: true})
-		body := at(m.Handle(), 0)
+		body := at(m.Locator(), 0)
 		if i > 0 {
-			body = body[flow.LoanHandle:]
+			body = body[flow.LoanLocator:]
 		}
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.DefaultContext, Body: uint32(len(body)), Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, body)
 		g.poll()

@@ -193,7 +193,7 @@ func (g *Gate) Link(ctx context.Context) error {
 // call Close and Descriptor.
 type unlinkedLink struct {
 	driver.BasicLink
-	gate *lockedGate
+	held *lockedGate
 }
 
 func (unlinkedLink) Caps() driver.Caps {
@@ -201,7 +201,7 @@ func (unlinkedLink) Caps() driver.Caps {
 }
 
 func (no unlinkedLink) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
-	no.gate.wantLinks()
+	no.held.wantLinks()
 	return false, nil
 }
 

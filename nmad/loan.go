@@ -75,29 +75,29 @@ func (r *Request) source() *Gate {
 	return r.gate
 }
 
-// loanBody is the content of a LOAN: the Handle of the memory that has the sender's buffers, and the place of the
+// loanBody is the content of a LOAN: the Locator of the memory that has the sender's buffers, and the place of the
 // message there, in bytes.
-type loanBody = [flow.LoanHandle + flow.LoanBody]byte
+type loanBody = [flow.LoanLocator + flow.LoanBody]byte
 
-func newWhere(c mapped.Handle, place int) (b loanBody) {
-	c.Put(b[:])
-	binary.LittleEndian.PutUint64(b[flow.LoanHandle:], uint64(place))
+func newWhere(locator mapped.Locator, place int) (b loanBody) {
+	locator.Put(b[:])
+	binary.LittleEndian.PutUint64(b[flow.LoanLocator:], uint64(place))
 	return b
 }
 
 // View implements flow.Network: it returns the bytes of a message that the peer lends. It maps the peer's memory when
-// its handle has come, if the handle is of the process at the other end of the link. It returns nil, and no error, if
+// its locator has come, if the locator is of the process at the other end of the link. It returns nil, and no error, if
 // that memory cannot be mapped: then messages come in the usual way.
-func (h *lockedGate) View(handle []byte, place, size uint64) ([]byte, error) {
-	if len(handle) > 0 {
-		c, err := mapped.HandleOf(handle), error(nil)
-		if int64(c.PID) != int64(h.link.Caps().Process) {
+func (h *lockedGate) View(locator []byte, place, size uint64) ([]byte, error) {
+	if len(locator) > 0 {
+		l, err := mapped.LocatorOf(locator), error(nil)
+		if int64(l.PID) != int64(h.link.Caps().Process) {
 			return nil, nil
 		}
-		if c.Size == 0 || c.Size > maxLoanBytes || c.Size%pageBytes != 0 {
-			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", c.Size, maxLoanBytes/pageBytes, pageBytes)
+		if l.Size == 0 || l.Size > maxLoanBytes || l.Size%pageBytes != 0 {
+			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", l.Size, maxLoanBytes/pageBytes, pageBytes)
 		}
-		if h.view, err = c.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
+		if h.view, err = l.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
 			return nil, err
 		}
 	}

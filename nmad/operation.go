@@ -13,12 +13,12 @@ type Envelope struct {
 	Size   uint64 // length of the whole message, in bytes
 }
 
-// Kind says what an operation does.
-type Kind uint8
+// OperationKind says what an operation does.
+type OperationKind uint8
 
 const (
-	KindSend Kind = iota // the operation sends a message
-	KindRecv             // the operation receives a message
+	KindSend OperationKind = iota // the operation sends a message
+	KindRecv                      // the operation receives a message
 )
 
 // AnySource takes the place of a rank in Domain.Post: the receive takes a message from any process, this one included.
@@ -28,7 +28,7 @@ const AnySource = -1
 // field is the usual case, except that a receive with the zero Match takes a message with any tag; Tag(7) is the Match
 // for tag 7. An option that belongs to the other kind of operation is an ErrConfig.
 type Operation struct {
-	Kind Kind
+	Kind OperationKind
 	// Match is the context and the tag of a send, whose Mask is ignored, or says which messages a receive takes.
 	Match
 
@@ -201,7 +201,7 @@ func (r *Request) prepareSend(g *Gate, op *Operation) {
 	case op.Parts != nil:
 		c.Scatter(op.Parts)
 	case b.block != nil: // startSend has marked it
-		if x.buffer = b.block; b.block.pool.memory.Handle().PID != 0 {
+		if x.buffer = b.block; b.block.pool.memory.Locator().PID != 0 {
 			x.LoanPlace = &b.block.loanBody
 		}
 		c.Data.Set(b.bytes())

@@ -197,7 +197,7 @@ func TestSampleRails(t *testing.T) {
 		if math.Abs(got.Share-want.Share) > 0.02 {
 			t.Errorf("rail %d gets %.3f of a message, want %.2f", i, got.Share, want.Share)
 		}
-		got.Near, got.Placed = "", "" // as the machine has it
+		got.Near, got.Locality = "", "" // as the machine has it
 		if got.Share = want.Share; got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

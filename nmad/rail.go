@@ -137,8 +137,8 @@ type RailInfo struct {
 	Choice  string // why
 
 	// Once the gate has its links:
-	Near   string // processors from which it is polled, such as "0-3,8"; "": any of this process
-	Placed string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
+	Near     string // processors from which it is polled, such as "0-3,8"; "": any of this process
+	Locality string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
 }
 
 // SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm,
@@ -181,7 +181,7 @@ func (h *lockedGate) railInfo() []RailInfo {
 		infos[i] = RailInfo{
 			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.costSource,
 			Share: float64(shares[i]) / ShareOf, Eager: l.eagerLimit,
-			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.locality.CPUs.String(), Placed: l.locality.Why,
+			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.locality.CPUs.String(), Locality: l.locality.Why,
 		}
 	}
 	return infos

@@ -560,8 +560,8 @@ func TestWherePolled(t *testing.T) {
 				}
 			})
 			defer j.close()
-			if got := j.sessions[0].Gate(1).Info().Rails[0]; got.Near != c.near || got.Placed != "a test" {
-				t.Errorf("the first rail is polled from %q, as %q; want %q", got.Near, got.Placed, c.near)
+			if got := j.sessions[0].Gate(1).Info().Rails[0]; got.Near != c.near || got.Locality != "a test" {
+				t.Errorf("the first rail is polled from %q, as %q; want %q", got.Near, got.Locality, c.near)
 			}
 			// A message has the task polled, so that its queue has it in its main list.
 			go j.sessions[1].Gate(0).Send(1, []byte("x"))

@@ -132,9 +132,9 @@ func (sl *stall) send(ctx context.Context, to int, text []byte) {
 
 // hear receives the messages of other processes, and reports whether there were any.
 func (sl *stall) hear() (some bool) {
-	any := Match{Context: sl.context}
+	anyMessage := Match{Context: sl.context}
 	for {
-		m := sl.session.job.Claim(any)
+		m := sl.session.job.Claim(anyMessage)
 		if m == nil {
 			return some
 		}

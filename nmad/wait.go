@@ -206,7 +206,7 @@ const waiterPollSpan = 2 * time.Millisecond
 //	marcel.Poll   is called without the lock; it returns with it if look has returned FoundArrived, else pollFor takes it again
 //	progress, pollLocked   are called with the lock; pollLocked releases it
 type waiter struct {
-	gate    *lockedGate
+	held    *lockedGate
 	request *Request
 	looks   int    // number of calls of look
 	others  *owner // the caller, if it has to move other private domains, too; set by the second look
@@ -214,7 +214,7 @@ type waiter struct {
 
 // look polls the gate for a moment, and tells marcel.Poll what it has found: FoundArrived if the request has ended.
 func (wt *waiter) look() marcel.Found {
-	h, r := wt.gate, wt.request
+	h, r := wt.held, wt.request
 	if wt.looks++; wt.looks > 1 {
 		if wt.looks == 2 {
 			wt.others = h.gate.private.others()
@@ -261,7 +261,7 @@ func (h *lockedGate) pollFor(r *Request) bool {
 		// once, and the Switch hook polls, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
-	w := waiter{gate: h, request: r}
+	w := waiter{held: h, request: r}
 	if w.look() == marcel.FoundArrived {
 		h.waiterUntil = 0
 		return true

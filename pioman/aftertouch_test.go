@@ -47,7 +47,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 	},
 }
 
-// lives runs rounds of: some waiters, two signallers, one of which also signals bits for which no waiter waits.
+// lives runs rounds of: some waiters, two signalers, one of which also signals bits for which no waiter waits.
 // place gives each life its completion, and what is to be done with that at its end.
 func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i int) (*Completion, func())) {
 	const waiters = 3

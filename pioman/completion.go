@@ -41,7 +41,7 @@ const Failed uint32 = 1 << 31
 // Any thread, goroutine or hook may call Test and Signal at any time. Any number of threads and
 // goroutines may call Wait and its forms. Only the owner calls Reset.
 type Completion struct {
-	word atomic.Uint64 // signallers, waiters and Clear change it by read-modify-write operations; Reset stores
+	word atomic.Uint64 // signalers, waiters and Clear change it by read-modify-write operations; Reset stores
 }
 
 const statusMask uint64 = 1<<32 - 1

@@ -43,7 +43,7 @@ func TestCompletionBits(t *testing.T) {
 	}
 }
 
-// Bits are cleared beside waiters and signallers, and neither a waiter nor a bit of another one's gets lost.
+// Bits are cleared beside waiters and signalers, and neither a waiter nor a bit of another one's gets lost.
 func TestClearBesideWaiters(t *testing.T) {
 	rounds := effort.Choose(500, 1000, 5000)
 	e := engine(t, Config{})
@@ -313,7 +313,7 @@ type poison struct {
 // overwrites it at once, with plain writes where the race detector sees them, and
 // with values that a late compare-and-swap or a late look at the parker would
 // turn into damage; then the memory becomes another completion.
-func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
+func TestSignalerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 	for name, on := range map[string]struct {
 		hooked, threads bool
 		rounds          int // fewer for threads: the signaler lies ready on their P, and a disturber beside it steals nothing

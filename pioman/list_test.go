@@ -17,7 +17,7 @@ import (
 )
 
 // The list alone, without any thread asleep: waiters for any and for all bits enlist, withdraw and
-// enlist again, two signallers set a bit each, a function hangs there. The one that comes back
+// enlist again, two signalers set a bit each, a function hangs there. The one that comes back
 // last overwrites the object and begins the next life in other memory that was overwritten; a
 // signaler may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {

@@ -277,7 +277,7 @@ func TestCancelWaitsForTheHandler(t *testing.T) {
 }
 
 // A poller that takes up a task at the moment when another thread cancels it may overwrite that (taskState.take): the
-// canceller asks again until the task is inactive.
+// canceler asks again until the task is inactive.
 func TestCancelAsksAgain(t *testing.T) {
 	e := engine(t, Config{})
 	var task Task

@@ -36,9 +36,9 @@ func (v *vp) current() *co {
 // isInside reports whether c is inside the scheduler, a hint for all but c.
 func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 
-// borrow lends v to the caller, which is neither its holder nor a thread that runs on it. It fails if
-// the thread on v is inside the scheduler. old is for giveBack. Until giveBack v's queue is the caller's, and the
-// thread on v waits where it would enter the scheduler.
+// borrow takes v for the caller for a moment. The caller is neither v's holder nor a thread that runs on v. borrow
+// fails if the thread on v is inside the scheduler. old is for giveBack. Until giveBack v's queue is the caller's, and
+// the thread on v waits where it would enter the scheduler.
 //
 // Enter stores co.inside, then loads the word, without a barrier in between. The barrier is here: fence makes each CPU
 // of the process pass one. After it, either Enter sees borrowBit, or the borrower sees inside. An operation that was

@@ -16,7 +16,7 @@ import (
 //
 //	closed ── Open: the waiter, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the clock, a
-//	          context, a canceller, or the waiter itself (Close) ────────► claimed
+//	          context, a canceler, or the waiter itself (Close) ────────► claimed
 //	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
 //	woken ─── the waiter: Wait returns, it leaves all queues, Free ──────► closed
 //

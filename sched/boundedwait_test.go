@@ -22,7 +22,7 @@ func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 			ts.start(&b.limit, nanotime())
 			ts.mu.Unlock()
 		}},
-		{"a canceller", func(b *BoundedWait) {
+		{"a canceler", func(b *BoundedWait) {
 			b.kind, b.thread.currentWait = InSemaphore, b
 			if err := (Thread{b.thread, b.thread.id}).Cancel(); err != nil {
 				t.Error(err)

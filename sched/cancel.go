@@ -15,19 +15,19 @@ import (
 //	waiting, no cancellation point, or cancellation is disabled ──► goes on
 //	woken before ─ it keeps what its waker has given it ──────────► goes on
 //
-// A wait is ended by its waker, by one of its bounds, or by the canceller. A BoundedWait is ended by a claim of its
+// A wait is ended by its waker, by one of its bounds, or by the canceler. A BoundedWait is ended by a claim of its
 // ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers the cost.
 // There the lock of the queue decides: the thread that takes the Waiter out under the lock has ended the wait. The
-// canceller has to lock that queue without knowing that it still exists:
+// canceler has to lock that queue without knowing that it still exists:
 //
-//	canceller                              thread
+//	canceler                               thread
 //	C1 sets requests                       T1 writes w.mu, w.q in Wait, parks
 //	C2 waits until the operation in        T2 is taken out: w.q = nil (by a waker)
 //	   which the thread may be is over     T3 is switched to: a full barrier
 //	C3 reads w.q: nil? nothing to do       T4 reads requests: set? locks x.mu before
 //	C4 locks w.mu                             it goes on
 //
-// C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for the canceller, whose x.mu keeps it
+// C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for the canceler, whose x.mu keeps it
 // in its wait while the queue is locked, or C3 sees nil. A thread that begins to wait looks at requests first; if it
 // looked before C1, C2 lets it finish what it is about to write.
 //
@@ -196,7 +196,7 @@ func (moduleCalls) Interrupted() bool {
 // package does not know, and that are to be cancellation points. f may still be called a moment later. After OnCancel
 // the caller looks at Canceled: a cancel that came before is not told. On a plain goroutine OnCancel does nothing.
 //
-//	canceller                            thread
+//	canceler                             thread
 //	C1 sets requests                     T1 OnCancel: sets onCancelCall, under x.mu
 //	C5 reads onCancelCall under x.mu     T2 Canceled: reads requests
 //	   and calls it

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A canceller that has read the kind of an earlier wait must not end the wait of another kind that has begun
-// meanwhile: here the thread's own note of the kind is the old one, as the canceller sees it then.
+// A canceler that has read the kind of an earlier wait must not end the wait of another kind that has begun
+// meanwhile: here the thread's own note of the kind is the old one, as the canceler sees it then.
 func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
 	_ = patient(t).Spawn(Attr{}, func() {
 		for _, it := range []struct {

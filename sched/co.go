@@ -225,8 +225,8 @@ func (c *co) rejoin() {
 }
 
 // switchTo parks c, which holds its VP, and runs t, or the base if t is nil. All switches go through it, so that the
-// return from direct.Switch has one address, which the CPU predicts. A runner without a thread (opPool) runs fresh
-// threads from here and does not return to its caller. The compiler must not inline switchTo, as it does with a
+// return from direct.Switch has one address, which the CPU predicts. A runner without a thread (opPool) runs seeds
+// from here and does not return to its caller. The compiler must not inline switchTo, as it does with a
 // profile: then each caller has a return from direct.Switch of its own, and a spawn with its join takes 84 ns instead
 // of 67.
 //
@@ -383,7 +383,7 @@ func (c *co) resumedSlow() {
 	}
 }
 
-// runner takes a runner from the pool for a fresh thread. If the pool is empty it returns the base, which makes
+// runner takes a runner from the pool for a seed. If the pool is empty it returns the base, which makes
 // one: a new goroutine inherits the labels of its maker, and the base has none.
 func (c *co) runner() *co {
 	if d := c.l.vp.pool.take(); d != nil {

@@ -10,7 +10,7 @@ type lockRank uint8
 
 const (
 	rankQueue   lockRank = iota // the lock of a WaitQueue, a Ringer or an Observer; other packages own these locks, and order them among each other
-	rankExtras                  // extras.mu; under it a canceller locks the queue in which the thread waits
+	rankExtras                  // extras.mu; under it a canceler locks the queue in which the thread waits
 	rankBubbles                 // Scheduler.bubbleLock; it also guards the queue of threads that join a bubble
 	rankThread                  // thread.mu; it also guards the queue of joiners. A joiner locks the mu of its own thread under it
 	rankBounded                 // BoundedWait.mu

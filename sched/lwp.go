@@ -27,7 +27,7 @@ type lwp struct {
 	op          switchOp // what the next co on it does for previous
 	unlock      *Spin    // the lock that opUnlock unlocks
 	seed        *thread  // the thread that the base is to run first
-	joiner      *co      // the co that waits for the fresh thread which is about to begin here
+	joiner      *co      // the co that waits for the seed which is about to begin here
 	recipient   *co      // the co that stays, to which the base is to pass the VP
 	displaced   *thread  // the thread that has lost the VP, which the base is to post
 	preempted   *co      // the co that was preempted, which the base is to queue; the taker that gave the OS thread back writes it

@@ -10,7 +10,7 @@ import (
 // A pinned thread has an OS thread of its own: a goroutine that is locked to it for ever, to which the VP comes
 // (stay.go).
 //
-//	ready, fresh ── a runner finds it: pin makes its LWP and goroutine; queued again ──► ready, staying
+//	ready, seed ── a runner finds it: pin makes its LWP and goroutine; queued again ───► ready, staying
 //	ready, staying ── a base passes it its VP ─────────────────────────────────────────► runs
 //	its code ends ── end, the VP goes on, its goroutine and OS thread end ─────────────► ended
 

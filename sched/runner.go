@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// A runner is a goroutine that runs threads. It runs fresh threads on its own stack, one after the other, without a
+// A runner is a goroutine that runs threads. It runs seeds on its own stack, one after the other, without a
 // switch. If the next thread is parked, or none is ready, the runner goes to the pool and switches. A thread that
 // blocks keeps its runner.
 //
@@ -144,7 +144,7 @@ func (c *co) takeJoiner() (t *thread) {
 // run runs threads until one of them panics, or c is to end: then ending is set.
 func (c *co) run() {
 	defer c.unwound()
-	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine (fresh)
+	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine
 		if c.beginsOutside {
 			c.beginsOutside = false
 			c.call(t, t.extras.Load())
@@ -161,7 +161,7 @@ func (c *co) run() {
 	}
 }
 
-// work runs fresh threads until the next thread is parked, and returns that one. It returns nil if none is ready.
+// work runs seeds until the next thread is parked, and returns that one. It returns nil if none is ready.
 func (c *co) work() *thread {
 	for {
 		l := c.l

@@ -22,7 +22,7 @@ import (
 //	woken ───── endSpin: it had given up, so endSpin posts it ──────────► parked
 //
 // Each wait has one waker: the thread that took the waiter out of its queue, or claimed its ticket. It calls ready,
-// which tries the second transition, and queues the waiter only if that fails. Each waker, a time limit and a canceller
+// which tries the second transition, and queues the waiter only if that fails. Each waker, a time limit and a canceler
 // too, takes the queue's lock first, which was freed after the first transition.
 //
 // Meanwhile the VP is held, as in any operation: no spare seizes it, no thief borrows it. A request to the VP (a post,

@@ -25,19 +25,19 @@ func TestWordTransitions(t *testing.T) {
 		to   map[uint32]uint32 // where it is allowed
 	}{
 		{"claim", func(w *vpWord) bool { return w.claim(me) }, map[uint32]uint32{0: me}},
-		{"lend", func(w *vpWord) bool {
+		{"borrow", func(w *vpWord) bool {
 			found := w.word
 			x, ok := w.borrow()
 			return ok && x == found
 		}, map[uint32]uint32{0: borrowBit, me: me | borrowBit, other: other | borrowBit}},
-		{"lend and giveBack", func(w *vpWord) bool {
+		{"borrow and giveBack", func(w *vpWord) bool {
 			x, ok := w.borrow()
 			if ok {
 				w.giveBack(x)
 			}
 			return ok
 		}, map[uint32]uint32{0: 0, me: me, other: other}},
-		{"lend and giveBack as another", func(w *vpWord) bool {
+		{"borrow and giveBack as another", func(w *vpWord) bool {
 			_, ok := w.borrow()
 			if ok {
 				w.giveBack(me)

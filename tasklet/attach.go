@@ -27,7 +27,7 @@ var limits = [hooks.NumPoints]int{
 }
 
 // maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind
-// before a helper thread serves the VP queue: as many as in Linux.
+// before a helper thread serves the tasklet queue: as many as in Linux.
 const maxUnfinishedFirings = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
@@ -43,7 +43,7 @@ func Attach(s Scheduler) (*Vector, error) {
 	if n < 1 || n > queueLimit {
 		return nil, fmt.Errorf("attach: %w: it has %d VPs, not 1 to %d", ErrScheduler, n, queueLimit)
 	}
-	v := &Vector{queues: make([]vpQueue, n), sched: s, maxUnfinished: maxUnfinishedFirings}
+	v := &Vector{queues: make([]taskletQueue, n), sched: s, maxUnfinished: maxUnfinishedFirings}
 	for i := range v.queues {
 		v.queues[i].index = i
 		v.queues[i].lock.ready()
@@ -72,8 +72,8 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. A firing that takes the lock of a VP queue after Detach has had it sees closed.
-	// So once Detach has had each lock, no tasklet begins any more.
+	// A firing may still be under way. A firing that takes the lock of a tasklet queue after Detach has had it sees
+	// closed. So once Detach has had each lock, no tasklet begins any more.
 	mine := v.ownQueue()
 	for i := range v.queues {
 		l := &v.queues[i]
@@ -87,7 +87,7 @@ func (v *Vector) Detach() {
 	}
 }
 
-// fire is the hook of a point: it fires in the queue of VP vp.
+// fire is the hook of a point: it fires in the tasklet queue of VP vp.
 func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 	if uint(vp) >= uint(len(v.queues)) {
 		return hooks.Quiet

@@ -7,8 +7,8 @@
 //	fmt.Println(err, t.Schedule(), <-done)       // from anywhere, any number of times
 //	v.Detach()                                   // before s is stopped
 //
-//	Schedule, from anywhere ──▶ [ queue of VP 0 ]   idle, switch, yield, library hook of VP 0 ──▶ runs them
-//	                            [ queue of VP 1 ]   timer hook, in the name of VP 1           ──▶ runs them
+//	Schedule, from anywhere ──▶ [ tasklet queue of VP 0 ]   idle, switch, yield, library hook of VP 0 ──▶ runs them
+//	                            [ tasklet queue of VP 1 ]   timer hook, in the name of VP 1           ──▶ runs them
 //
 // A communication library uses tasklets for work that an event requires, and that the thread which notices the event
 // has no time, or no right, to do. They are the bottom halves of Linux in user space (Rusty Russell's and Alexey
@@ -38,5 +38,5 @@
 //     there. If that happens too often in a row at the expense of threads, the rest goes to a helper: a thread of the
 //     VP that runs them in turn with the other threads until none is left.
 //
-// README.md, beside the code, draws a VP queue and the states of a tasklet, and says why no wake-up is lost.
+// README.md, beside the code, draws a tasklet queue and the states of a tasklet, and says why no wake-up is lost.
 package tasklet

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attachWith attaches a vector whose VP queues go to a helper after so many firings that leave tasklets.
+// attachWith attaches a vector whose tasklet queues go to a helper after so many firings that leave tasklets.
 func attachWith(t rapid.TB, s Scheduler, maxUnfinished int) *Vector {
 	t.Helper()
 	v, err := Attach(s)
@@ -94,7 +94,7 @@ func TestAQueueThatGetsEmptyBeginsToCountAnew(t *testing.T) {
 	}
 }
 
-// However a helper ends, the hooks serve the VP queue again.
+// However a helper ends, the hooks serve the tasklet queue again.
 func TestHelperEnds(t *testing.T) {
 	for name, end := range map[string]func(v *Vector){
 		"detached": func(v *Vector) { v.Detach() },

@@ -63,10 +63,10 @@ func TestKillFromATasklet(t *testing.T) {
 		if self.Kill() {
 			t.Error("it says that it does not run")
 		}
-		if !sibling.Kill() { // in our own VP queue: we can take it out
+		if !sibling.Kill() { // in our own tasklet queue: we can take it out
 			t.Error("sibling is still there")
 		}
-		if remote.Kill() { // in a VP queue that is not ours
+		if remote.Kill() { // in a tasklet queue that is not ours
 			t.Error("remote was in another queue, what took it out?")
 		}
 		if err := remote.Init(v, func() {}); !errors.Is(err, ErrInUse) {
@@ -164,7 +164,7 @@ func TestDetach(t *testing.T) {
 }
 
 // A caller may have looked whether the vector is detached just before it was, and
-// push just after Detach had emptied the VP queue; and a firing may still come.
+// push just after Detach had emptied the tasklet queue; and a firing may still come.
 func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	_, v := newManual(t, 1)
 	tk := New(v, func() { t.Error("it ran") })

@@ -27,13 +27,13 @@ type world struct {
 	sched   *manual
 	vector  *Vector
 	all     []*modeled
-	ready   [][ranks][]*modeled // by VP queue and rank: what the next firing takes, in this order
-	fresh   [][ranks][]*modeled // by VP queue and rank: what came since it began
-	firing  int                 // VP queue that is being fired; -1: none
+	ready   [][ranks][]*modeled // by tasklet queue and rank: what the next firing takes, in this order
+	fresh   [][ranks][]*modeled // by tasklet queue and rank: what came since it began
+	firing  int                 // tasklet queue that is being fired; -1: none
 	pops    [ranks]int          // how many it may still take out
 	current *modeled            // which runs
-	row     []int               // by VP queue: how many firings on threads have done so in a row
-	helped  []bool              // by VP queue: there is a helper
+	row     []int               // by tasklet queue: how many firings on threads have done so in a row
+	helped  []bool              // by tasklet queue: there is a helper
 }
 
 // bound is that of the vector.
@@ -69,7 +69,7 @@ func (w *world) sweep(queue int) {
 	}
 }
 
-// waiting is how many are in a VP queue.
+// waiting is how many are in a tasklet queue.
 func (w *world) waiting(queue int) (n int) {
 	for rank := range ranks {
 		n += len(w.ready[queue][rank]) + len(w.fresh[queue][rank])
@@ -246,7 +246,7 @@ func (w *world) fire() {
 	}
 }
 
-// turn begins what the holder of a VP queue does.
+// turn begins what the holder of a tasklet queue does.
 func (w *world) turn(queue int) {
 	w.adopt(queue)
 	w.firing = queue
@@ -272,7 +272,7 @@ func (w *world) served() bool {
 	return more
 }
 
-// help lets the helper of a VP queue run once, as after a Yield.
+// help lets the helper of a tasklet queue run once, as after a Yield.
 func (w *world) help() {
 	queue := rapid.IntRange(0, w.sched.n-1).Draw(w.t, "vp")
 	if !w.helped[queue] {

@@ -326,7 +326,7 @@ func TestKillWaitsForTheRunInProgress(t *testing.T) {
 	}
 }
 
-// Kill does not need the VP in whose VP queue a tasklet waits.
+// Kill does not need the VP in whose tasklet queue a tasklet waits.
 func TestKillTakesItOutOfASleepingVPsQueue(t *testing.T) {
 	_, v := newManual(t, 1) // nothing ever fires
 	for range 100 {

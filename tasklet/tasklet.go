@@ -21,8 +21,8 @@ var (
 // and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
 // call its methods at the same time. On a tasklet that was never initialized they do nothing.
 type Tasklet struct {
-	word serial.Word // state, rank and VP queue: any thread writes it, by compare-and-swap
-	next *Tasklet    // the next one in a list of the VP queue; before the push the pusher writes it, then the VP queue's holder
+	word serial.Word // state, rank and tasklet queue: any thread writes it, by compare-and-swap
+	next *Tasklet    // the next one in a list of the tasklet queue; before the push the pusher writes it, then the tasklet queue's holder
 	fn   func()      // constant after Init
 	in   *Vector     // constant after Init
 }
@@ -80,7 +80,7 @@ func (t *Tasklet) ScheduleOn(vp int) bool {
 	return t.schedule(vp)
 }
 
-// schedule is Schedule in the queue of VP vp; below 0: in the VP queue where the tasklet was last.
+// schedule is Schedule in the tasklet queue of VP vp; below 0: in the tasklet queue where the tasklet was last.
 func (t *Tasklet) schedule(vp int) bool {
 	for {
 		s := t.word.Load()
@@ -169,11 +169,11 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 			return true
 		}
 		l := t.in.ownQueue()
-		// A killed tasklet may lie in the VP queue of a VP that sleeps, or whose vector is detached: the caller takes
-		// it out.
+		// A killed tasklet may lie in the tasklet queue of a VP that sleeps, or whose vector is detached: the caller
+		// takes it out.
 		if s.Has(serial.Killed) && s.Has(serial.Queued) {
 			if at := &t.in.queues[queueOf(s)]; at == l {
-				l.sweep(false) // the caller, a tasklet of this VP queue, holds it
+				l.sweep(false) // the caller, a tasklet of this tasklet queue, holds it
 			} else if l == nil {
 				at.trySweep(false)
 			}
@@ -186,7 +186,7 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 }
 
 // begin takes the tasklet out of the queued state, and reports whether its function is to be called. The
-// holder of the VP queue calls it.
+// holder of the tasklet queue calls it.
 func (t *Tasklet) begin() bool {
 	for {
 		s := t.word.Load()
@@ -197,8 +197,8 @@ func (t *Tasklet) begin() bool {
 	}
 }
 
-// end notes the end of a run, and reports whether the tasklet goes back into the VP queue. The holder of the
-// VP queue calls it.
+// end notes the end of a run, and reports whether the tasklet goes back into the tasklet queue. The holder of the
+// tasklet queue calls it.
 func (t *Tasklet) end(queue int) bool {
 	for {
 		s := t.word.Load()
@@ -216,19 +216,19 @@ func (t *Tasklet) end(queue int) bool {
 const (
 	high                    = serial.User // goes before those without; constant after Init
 	queueShift              = 8
-	queueLimit              = 1 << 24 // VP queues are numbered below
+	queueLimit              = 1 << 24 // tasklet queues are numbered below
 	queueMask  serial.State = (queueLimit - 1) << queueShift
 )
 
-// queueOf returns the VP queue in which a tasklet is, or was last.
+// queueOf returns the tasklet queue in which a tasklet is, or was last.
 func queueOf(s serial.State) int { return int(s & queueMask >> queueShift) }
 
-// inQueue returns s with another VP queue.
+// inQueue returns s with another tasklet queue.
 func inQueue(s serial.State, queue int) serial.State {
 	return s&^queueMask | serial.State(queue)<<queueShift&queueMask
 }
 
-// rankOf returns the index of a tasklet's lists in its VP queue: 0 goes first.
+// rankOf returns the index of a tasklet's lists in its tasklet queue: 0 goes first.
 func rankOf(s serial.State) int {
 	if s.Has(high) {
 		return 0
@@ -236,7 +236,8 @@ func rankOf(s serial.State) int {
 	return 1
 }
 
-// home returns the VP queue for a tasklet that is scheduled on VP vp; below 0, on none: the VP queue where it was last.
+// home returns the tasklet queue for a tasklet that is scheduled on VP vp; below 0, on none: the tasklet queue where it
+// was last.
 func home(s serial.State, vp int) int {
 	if vp < 0 {
 		return queueOf(s)
@@ -259,7 +260,7 @@ func pause(i int) {
 	}
 }
 
-// push puts t into the VP queue that its state s names, and kicks the VP if it may sleep.
+// push puts t into the tasklet queue that its state s names, and kicks the VP if it may sleep.
 func (v *Vector) push(t *Tasklet, s serial.State) {
 	queue := queueOf(s)
 	if v.queues[queue].push(t, rankOf(s)) {

@@ -93,7 +93,7 @@ func TestHomesAreDealtOut(t *testing.T) {
 	for range 6 {
 		New(v, func() {}).Schedule()
 	}
-	// One kick for each VP queue that was empty, none for the second one in it.
+	// One kick for each tasklet queue that was empty, none for the second one in it.
 	if diff := cmp.Diff([]int{0, 1, 2}, m.kicks); diff != "" {
 		t.Error(diff)
 	}
@@ -232,7 +232,7 @@ func TestDisableNests(t *testing.T) {
 			t.Error("Disable says that it runs")
 		}
 	}
-	expect(0) // disabled in its VP queue
+	expect(0) // disabled in its tasklet queue
 	if !tk.Enable() {
 		t.Error("it was disabled")
 	}

@@ -19,17 +19,17 @@ type Scheduler interface {
 
 // Vector holds the tasklets that are queued on the VPs of one scheduler.
 type Vector struct {
-	queues        []vpQueue // one per VP
+	queues        []taskletQueue // one per VP
 	sched         Scheduler
 	hooks         [hooks.NumPoints]*hooks.Hook
 	closed        atomic.Bool // set by Detach, read by every Schedule and every firing
-	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a VP queue
+	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a tasklet queue
 	_             [128]byte
-	homes         atomic.Uint32 // tasklets that have got a first VP queue; each Init adds one
+	homes         atomic.Uint32 // tasklets that have got a first tasklet queue; each Init adds one
 	_             [128]byte
 }
 
-// remind kicks the VP of a VP queue, which may sleep, unless it is the caller's.
+// remind kicks the VP of a tasklet queue, which may sleep, unless it is the caller's.
 func (v *Vector) remind(queue int) {
 	if v.sched.CurrentVP() != queue {
 		v.sched.Kick(queue)
@@ -44,13 +44,13 @@ func (v *Vector) current() int {
 	return -1
 }
 
-// nextHome returns the first VP queue of a new tasklet: the VP queues in turn.
+// nextHome returns the first tasklet queue of a new tasklet: the tasklet queues in turn.
 func (v *Vector) nextHome() int {
 	return int((v.homes.Add(1) - 1) % uint32(len(v.queues)))
 }
 
-// ownQueue returns the VP queue that the calling goroutine holds, because it calls from a tasklet; else nil.
-func (v *Vector) ownQueue() *vpQueue {
+// ownQueue returns the tasklet queue that the calling goroutine holds, because it calls from a tasklet; else nil.
+func (v *Vector) ownQueue() *taskletQueue {
 	g := asm.G()
 	for i := range v.queues {
 		if v.queues[i].lock.is(g) {

@@ -143,9 +143,9 @@ func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, pe
 
 func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
-func (ca *Cart) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
+func (ca *Cart) neighborAlltoall(callForm form, in, out Blocks) (*follower, error) {
 	all := ca.neighbors()
-	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, checkBlocks(&out, len(all), checkBlocks(&in, len(all), nil)))
+	f, _, err := ca.begin(neighbors, noRoot, callForm, signature{}, checkBlocks(&out, len(all), checkBlocks(&in, len(all), nil)))
 	if err == nil {
 		f.plan.Neighbors(all, ProcNull, &in, &out)
 	}

@@ -70,8 +70,8 @@ type signature struct {
 // compare has the ranks compare what they call in an operation that has its turn. A blocking call compares before its
 // first step, and returns ErrCall if calls differ. An immediate or persistent call does not wait for other ranks: for
 // it a goroutine compares, which breaks the communicator if calls differ. The messages have tags of their own.
-func (c *Comm) compare(f *follower, how form) error {
-	own := report{Call: uint8(f.kind), Form: how, Root: int32(f.root)}
+func (c *Comm) compare(f *follower, callForm form) error {
+	own := report{Call: uint8(f.kind), Form: callForm, Root: int32(f.root)}
 	if op := f.signature.op; op != nil {
 		own.Op = hashOf(op.String())
 		opNames.Store(own.Op, op.String())
@@ -110,7 +110,7 @@ func (c *Comm) compare(f *follower, how form) error {
 		}
 		return err
 	}
-	if how == blocking {
+	if callForm == blocking {
 		return compared()
 	}
 	go func() {

@@ -31,8 +31,8 @@ type Blocks = datatype.Blocks
 // only, as all collective operations do.
 func (c *Comm) Barrier() error { return finish(c.barrier(blocking)) }
 
-func (c *Comm) barrier(how form) (*follower, error) {
-	f, h, err := c.begin(barrier, noRoot, how, signature{}, nil)
+func (c *Comm) barrier(callForm form) (*follower, error) {
+	f, h, err := c.begin(barrier, noRoot, callForm, signature{}, nil)
 	if err != nil {
 		return f, err
 	}
@@ -50,8 +50,8 @@ func (c *Comm) barrier(how form) (*follower, error) {
 // Bcast copies the elements of b at root to b at every other rank. All ranks give the same number of elements.
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(blocking, b, root, nil)) }
 
-func (c *Comm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(bcast, root, how, signature{buffer: b}, c.checkRoot(root, wrong))
+func (c *Comm) bcast(callForm form, b Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(bcast, root, callForm, signature{buffer: b}, c.checkRoot(root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -74,9 +74,9 @@ func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(c.reduce(blocking, op, in, out, root, nil))
 }
 
-func (c *Comm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
+func (c *Comm) reduce(callForm form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
-	f, h, err := c.begin(reduce, root, how, signature{op, operand(in, out)}, checkOperands(op, in, out, here, here, c.checkRoot(root, wrong)))
+	f, h, err := c.begin(reduce, root, callForm, signature{op, operand(in, out)}, checkOperands(op, in, out, here, here, c.checkRoot(root, wrong)))
 	if err != nil {
 		return f, err
 	}
@@ -99,8 +99,8 @@ func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(c.allreduce(blocking, op, in, out, nil))
 }
 
-func (c *Comm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(allreduce, noRoot, how, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
+func (c *Comm) allreduce(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(allreduce, noRoot, callForm, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -123,8 +123,8 @@ func (c *Comm) Scan(op *Op, in, out Buffer) error {
 	return finish(c.scan(blocking, op, in, out, nil))
 }
 
-func (c *Comm) scan(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return c.prefixes(scan, how, op, in, out, wrong)
+func (c *Comm) scan(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(scan, callForm, op, in, out, wrong)
 }
 
 // Exscan is Scan without this rank's own operand: it combines the operands of the lower ranks. At rank 0 it does not
@@ -133,13 +133,13 @@ func (c *Comm) Exscan(op *Op, in, out Buffer) error {
 	return finish(c.exscan(blocking, op, in, out, nil))
 }
 
-func (c *Comm) exscan(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return c.prefixes(exscan, how, op, in, out, wrong)
+func (c *Comm) exscan(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(exscan, callForm, op, in, out, wrong)
 }
 
 // prefixes is Scan or Exscan, as kind says.
-func (c *Comm) prefixes(kind operationKind, how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(kind, noRoot, how, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
+func (c *Comm) prefixes(kind operationKind, callForm form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(kind, noRoot, callForm, signature{op, out}, checkOperands(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -162,11 +162,11 @@ func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(c.reduceScatter(blocking, op, in, out, nil))
 }
 
-func (c *Comm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+func (c *Comm) reduceScatter(callForm form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	if wrong = checkBlocks(&in, c.Size(), wrong); wrong == nil && c != nil {
 		wrong = checkOperands(op, in.Block(c.rank), out, true, false, nil)
 	}
-	f, h, err := c.begin(reduceScatter, noRoot, how, signature{op, in.Buffer}, wrong)
+	f, h, err := c.begin(reduceScatter, noRoot, callForm, signature{op, in.Buffer}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -187,8 +187,8 @@ func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(c.gather(blocking, in, out, root, nil))
 }
 
-func (c *Comm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(gather, root, how, signature{}, c.checkRootBlocks(&out, in, root, wrong))
+func (c *Comm) gather(callForm form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(gather, root, callForm, signature{}, c.checkRootBlocks(&out, in, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -207,8 +207,8 @@ func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(c.scatter(blocking, in, out, root, nil))
 }
 
-func (c *Comm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(scatter, root, how, signature{}, c.checkRootBlocks(&in, out, root, wrong))
+func (c *Comm) scatter(callForm form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(scatter, root, callForm, signature{}, c.checkRootBlocks(&in, out, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -228,9 +228,9 @@ func (c *Comm) Allgather(in Buffer, out Blocks) error {
 	return finish(c.allgather(blocking, in, out, nil))
 }
 
-func (c *Comm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
+func (c *Comm) allgather(callForm form, in Buffer, out Blocks, wrong error) (*follower, error) {
 	wrong = checkBlocks(&out, c.Size(), wrong)
-	f, h, err := c.begin(allgather, noRoot, how, signature{buffer: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(allgather, noRoot, callForm, signature{buffer: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -252,12 +252,12 @@ func (c *Comm) Alltoall(in Blocks, out Blocks) error {
 	return finish(c.alltoall(blocking, in, out, nil))
 }
 
-func (c *Comm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
+func (c *Comm) alltoall(callForm form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = checkBlocks(&out, c.Size(), wrong)
 	if in.Type != nil || in.Types != nil {
 		wrong = checkBlocks(&in, c.Size(), wrong)
 	}
-	f, h, err := c.begin(alltoall, noRoot, how, signature{buffer: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(alltoall, noRoot, callForm, signature{buffer: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -300,7 +300,7 @@ func startOperation(f *follower, err error) *Request {
 
 // operationRequest returns the request of an operation that is not under way.
 func operationRequest(f *follower, err error) *Request {
-	r := &Request{extrasOrNil: &extras{operation: f, err: err}, empty: err != nil}
+	r := &Request{extrasPtr: &extras{operation: f, err: err}, empty: err != nil}
 	if f != nil {
 		if r.comm = f.comm; f.persistent {
 			runtime.AddCleanup(r, f.comm.forget, f.turn)

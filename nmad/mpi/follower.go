@@ -69,7 +69,7 @@ const noRoot = -1
 //	blocking     the follower, the error of fails    begin itself
 //	immediate    the follower, wrong                 runInBackground, which startOperation calls
 //	persistent   the follower, wrong                 runInBackground, which Request.Start calls, each time
-func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wrong error) (*follower, *shared, error) {
+func (c *Comm) begin(kind operationKind, root int, callForm form, sig signature, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", kind, err)
 	}
@@ -81,18 +81,18 @@ func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wron
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.kind, f.root, f.plan.Table, f.wrong, f.persistent = c, kind, root, c.job.table, wrong, how == persistent
+	f.comm, f.kind, f.root, f.plan.Table, f.wrong, f.persistent = c, kind, root, c.job.table, wrong, callForm == persistent
 	if c.job.checks {
 		f.signature = sig
 	}
-	if how != blocking {
+	if callForm != blocking {
 		var refused []uint64
-		if how == persistent {
+		if callForm == persistent {
 			refused = f.reserveTurn()
 		}
 		c.mu.Unlock()
 		c.sendRefusals(refused)
-		if how == persistent && c.job.checks {
+		if callForm == persistent && c.job.checks {
 			f.announce()
 		}
 		if wrong != nil {
@@ -104,7 +104,7 @@ func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wron
 	h, looked := c.shared, c.sharedKnown
 	c.mu.Unlock()
 	if err == nil && c.job.checks {
-		err = c.compare(f, how)
+		err = c.compare(f, callForm)
 	}
 	if wrong != nil {
 		err = wrong

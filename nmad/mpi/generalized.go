@@ -21,7 +21,7 @@ type generalized struct {
 // Request.Cancel calls cancel, which reports whether the program will complete the request with nmad.ErrCanceled;
 // nil: it cannot be canceled.
 func NewRequest(cancel func() bool) *Request {
-	return &Request{extrasOrNil: &extras{generalized: &generalized{cancel: cancel}}}
+	return &Request{extrasPtr: &extras{generalized: &generalized{cancel: cancel}}}
 }
 
 // Complete ends a request of NewRequest: its waiters return with the status and the error. It does not block. The

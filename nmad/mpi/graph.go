@@ -142,8 +142,8 @@ func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
 	return gr.NeighborAlltoall(toEach(in, gr.targets()), out)
 }
 
-func (gr *Graph) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
-	f, _, err := gr.begin(neighbors, noRoot, how, signature{}, checkBlocks(&out, len(gr.from), checkBlocks(&in, len(gr.to), nil)))
+func (gr *Graph) neighborAlltoall(callForm form, in, out Blocks) (*follower, error) {
+	f, _, err := gr.begin(neighbors, noRoot, callForm, signature{}, checkBlocks(&out, len(gr.from), checkBlocks(&in, len(gr.to), nil)))
 	if err == nil {
 		f.plan.Exchange(gr.from, gr.to, &in, &out)
 	}

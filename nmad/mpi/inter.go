@@ -70,8 +70,8 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	return c.joined(other, c.group.job[0] < other.job[0], tag)
 }
 
-// checkSentGroup refuses what another leader has sent in place of a group: a message of the program with the same tag may
-// have been taken for it.
+// checkSentGroup refuses what another leader has sent in place of a group: a message of the program with the same tag
+// may have been taken for it.
 func checkSentGroup(received []int64) error {
 	n, ranks := received[0], received[1:]
 	if n >= 1 && n <= int64(len(ranks)) {
@@ -230,7 +230,7 @@ func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x
 
 // beginRooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint,
 // and whether root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
-func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) beginRooted(kind operationKind, root int, callForm form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -240,7 +240,7 @@ func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong er
 	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	return x.beginRootless(kind, how, wrong, func(p *plan.Plan) {
+	return x.beginRootless(kind, callForm, wrong, func(p *plan.Plan) {
 		if root != ProcNull {
 			make(p, number, root == Root)
 		}
@@ -248,8 +248,8 @@ func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong er
 }
 
 // beginRootless begins a collective operation that has no root. make makes its plan.
-func (x *Intercomm) beginRootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
-	f, _, err := x.joint.begin(kind, noRoot, how, signature{}, wrong)
+func (x *Intercomm) beginRootless(kind operationKind, callForm form, wrong error, make func(p *plan.Plan)) (*follower, error) {
+	f, _, err := x.joint.begin(kind, noRoot, callForm, signature{}, wrong)
 	if err == nil {
 		make(&f.plan)
 	}
@@ -259,13 +259,13 @@ func (x *Intercomm) beginRootless(kind operationKind, how form, wrong error, mak
 // Barrier returns when all processes of both groups have called it.
 func (x *Intercomm) Barrier() error { return x.joint.Barrier() }
 
-func (x *Intercomm) barrier(how form) (*follower, error) { return x.joint.barrier(how) }
+func (x *Intercomm) barrier(callForm form) (*follower, error) { return x.joint.barrier(callForm) }
 
 // Bcast copies the elements of b at root to b at every process of the remote group.
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(blocking, b, root, nil)) }
 
-func (x *Intercomm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	return x.beginRooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+func (x *Intercomm) bcast(callForm form, b Buffer, root int, wrong error) (*follower, error) {
+	return x.beginRooted(bcast, root, callForm, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather copies the elements that each process of the remote group gives as in to its block of out at root.
@@ -273,11 +273,11 @@ func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(x.gather(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+func (x *Intercomm) gather(callForm form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = checkBlocks(&out, x.RemoteSize(), wrong)
 	}
-	return x.beginRooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.beginRooted(gather, root, callForm, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter copies from in, at root, the block of each process of the remote group to out of that process.
@@ -285,11 +285,11 @@ func (x *Intercomm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(x.scatter(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) scatter(callForm form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = checkBlocks(&in, x.RemoteSize(), wrong)
 	}
-	return x.beginRooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.beginRooted(scatter, root, callForm, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather puts the elements that each process gives as in into its block of out, at every process of the remote
@@ -298,8 +298,8 @@ func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 	return finish(x.allgather(blocking, in, out, nil))
 }
 
-func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.beginRootless(allgather, how, checkBlocks(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
+func (x *Intercomm) allgather(callForm form, in Buffer, out Blocks, wrong error) (*follower, error) {
+	return x.beginRootless(allgather, callForm, checkBlocks(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
@@ -308,9 +308,9 @@ func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*fo
 // out.
 func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(blocking, in, out, nil)) }
 
-func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
+func (x *Intercomm) alltoall(callForm form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = checkBlocks(&out, x.RemoteSize(), checkBlocks(&in, x.RemoteSize(), wrong))
-	return x.beginRootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	return x.beginRootless(alltoall, callForm, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce combines the operands that the processes of the remote group give as in, and stores the result in out at root.
@@ -318,14 +318,14 @@ func (x *Intercomm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(x.reduce(blocking, op, in, out, root, nil))
 }
 
-func (x *Intercomm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) reduce(callForm form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		in = out
 	}
 	if root != ProcNull {
 		wrong = checkOperands(op, in, out, false, false, wrong)
 	}
-	return x.beginRooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.beginRooted(reduce, root, callForm, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
@@ -334,8 +334,8 @@ func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(x.allreduce(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.beginRootless(allreduce, how, checkOperands(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
+func (x *Intercomm) allreduce(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return x.beginRootless(allreduce, callForm, checkOperands(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
@@ -345,9 +345,9 @@ func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(x.reduceScatter(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+func (x *Intercomm) reduceScatter(callForm form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	wrong = checkOperands(op, in.Buffer, out, false, false, checkBlocks(&in, x.Size(), wrong))
-	return x.beginRootless(reduceScatter, how, wrong, func(p *plan.Plan) {
+	return x.beginRootless(reduceScatter, callForm, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }

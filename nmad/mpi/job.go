@@ -20,7 +20,7 @@ type job struct {
 	numbers numbers
 	table   *plan.Table // that operations go by; nil: plan.Default; written by New and Tune, while no operation is under way
 
-	openSegment func(handle []byte, members, me int) (*segment.Segment, error) // segment.Open, except in tests
+	openSegment func(locator []byte, members, me int) (*segment.Segment, error) // segment.Open, except in tests
 
 	inOrder bool   // reductions combine the operands from the last rank to the first (EnvOrder)
 	checks  bool   // the ranks compare their collective calls (EnvCheck)

@@ -73,8 +73,8 @@ func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitione
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
 	p := &Partitioned{Request: NewRequest(nil), comm: c, buffer: b, parts: parts, peer: peer, sends: sends}
 	p.Request.comm = c
-	p.extrasOrNil.generalized.completion.Signal(bitDone) // it counts as done until it is started
-	p.extrasOrNil.generalized.status = noStatus
+	p.extrasPtr.generalized.completion.Signal(bitDone) // it counts as done until it is started
+	p.extrasPtr.generalized.status = noStatus
 	if peer == ProcNull {
 		p.noPeer = true
 		return p, c.usable()
@@ -112,7 +112,7 @@ func (p *Partitioned) Start() error {
 	}
 	p.active, p.err = true, nil
 	p.mu.Unlock()
-	p.extrasOrNil.generalized.completion.Reset()
+	p.extrasPtr.generalized.completion.Reset()
 	if p.sends {
 		for i := range p.ready {
 			p.ready[i].Store(false)
@@ -164,7 +164,7 @@ func (p *Partitioned) receive() {
 }
 
 // start starts the message of a part.
-func (p *Partitioned) start(i int, kind nmad.Kind) {
+func (p *Partitioned) start(i int, kind nmad.OperationKind) {
 	each := p.buffer.Count / p.senderParts
 	part := p.buffer.Part(i*each, each)
 	op := nmad.Operation{Kind: kind, Match: nmad.Tag(p.tag | uint64(i))}
@@ -220,8 +220,8 @@ func (p *Partitioned) Ready(parts ...int) error {
 		switch {
 		case p.noPeer:
 			continue
-		case !p.sends || i < 0 || i >= p.parts || p.extrasOrNil.generalized.completion.Test(bitDone):
-			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extrasOrNil.generalized.completion.Test(bitDone))
+		case !p.sends || i < 0 || i >= p.parts || p.extrasPtr.generalized.completion.Test(bitDone):
+			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extrasPtr.generalized.completion.Test(bitDone))
 		case p.ready[i].Swap(true):
 			return fmt.Errorf("mpi: ready: %w: part %d is ready already", ErrRequest, i)
 		}
@@ -244,7 +244,7 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	}
 	p.comm.domain.Engine().Poll()
 	if p.remaining.Load() == 0 {
-		return p.extrasOrNil.generalized.completion.Test(bitDone), nil
+		return p.extrasPtr.generalized.completion.Test(bitDone), nil
 	}
 	// Parts of the sender that have some of this one; senderParts is written before remaining.
 	for i := part * p.senderParts / p.parts; i < p.senderParts && i*p.parts < (part+1)*p.senderParts; i++ {

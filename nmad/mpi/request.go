@@ -36,13 +36,13 @@ func (st Status) Count(t *datatype.Type) int {
 // it was started.
 type Request struct {
 	// A program that makes a request for each message makes garbage of its size. What few requests need is in
-	// extrasOrNil.
+	// extrasPtr.
 
-	comm        *Comm
-	message     nmad.Request
-	extrasOrNil *extras
-	empty       bool // there is no message: its peer is ProcNull, or extrasOrNil.err says why
-	notStarted  bool // the request is persistent, and Start was not called yet: MPI calls it inactive, as one that is done
+	comm       *Comm
+	message    nmad.Request
+	extrasPtr  *extras
+	empty      bool // there is no message: its peer is ProcNull, or extrasPtr.err says why
+	notStarted bool // the request is persistent, and Start was not called yet: MPI calls it inactive, as one that is done
 }
 
 // extras is the state that few requests need.
@@ -60,10 +60,10 @@ var noExtras extras
 
 // extras returns the extras of r, for reading.
 func (r *Request) extras() *extras {
-	if r.extrasOrNil == nil {
+	if r.extrasPtr == nil {
 		return &noExtras
 	}
-	return r.extrasOrNil
+	return r.extrasPtr
 }
 
 // completion returns what is set when the operation, or the generalized request, is done; nil of a message.
@@ -79,10 +79,10 @@ func (x *extras) completion() *pioman.Completion {
 
 // makeExtras returns the extras of r, for writing; it makes them if r has none.
 func (r *Request) makeExtras() *extras {
-	if r.extrasOrNil == nil {
-		r.extrasOrNil = &extras{}
+	if r.extrasPtr == nil {
+		r.extrasPtr = &extras{}
 	}
-	return r.extrasOrNil
+	return r.extrasPtr
 }
 
 // pooledRequests are for blocking calls, which need a request until they return.
@@ -91,8 +91,8 @@ var pooledRequests = sync.Pool{New: func() any { return &Request{} }}
 // release gives r, which is done, back to pooledRequests.
 func (r *Request) release() {
 	r.comm = nil
-	if r.extrasOrNil != nil {
-		*r.extrasOrNil = extras{}
+	if r.extrasPtr != nil {
+		*r.extrasPtr = extras{}
 	}
 	pooledRequests.Put(r)
 }
@@ -179,7 +179,7 @@ func (r *Request) reuse() error {
 	if !r.message.IsDone() {
 		return fmt.Errorf("mpi: start a request again: %w: wait for it first", nmad.ErrActive)
 	}
-	if x := r.extrasOrNil; x != nil {
+	if x := r.extrasPtr; x != nil {
 		if x.operation != nil || x.generalized != nil || x.start != nil || x.matched != nil {
 			return fmt.Errorf("mpi: %w: it was made for something else than Send, Ssend or Recv", ErrRequest)
 		}

@@ -27,7 +27,7 @@ type shared struct {
 	wakePending []bool          // by member: the member sends a wake-up message that this rank has asked for and no longer needs
 	used        atomic.Bool     // a thread is in an operation; enter sets it, leave clears it
 	wakes       []wakeMessage   // by member
-	received    [max(len(refusal), segment.HandleBytes)]byte
+	received    [max(len(refusal), segment.LocatorBytes)]byte
 
 	op    uint64           // turn of the operation that the thread is in
 	step  *plan.Step       // the step that the thread takes
@@ -146,12 +146,12 @@ func Explain(c *Comm) string {
 // theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
-	var handle [segment.HandleBytes]byte
-	if err := h.receive(leader, handle[:]); err != nil {
+	var locator [segment.LocatorBytes]byte
+	if err := h.receive(leader, locator[:]); err != nil {
 		return false, err
 	}
 	answer := []byte{0}
-	if s, err := h.comm.job.openSegment(handle[:], len(h.ranks), h.hosts.Me); err == nil {
+	if s, err := h.comm.job.openSegment(locator[:], len(h.ranks), h.hosts.Me); err == nil {
 		h.segment, answer[0] = s, 1
 	}
 	if err := h.send(leader, answer); err != nil {
@@ -162,19 +162,19 @@ func (h *shared) join() (all bool, err error) {
 }
 
 // invite is join for the leader of a host. If the host has several members the leader makes the segment, sends them its
-// handle, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of
+// locator, and hears from each whether it has mapped the segment. Then the leader tells the first leader whether all of
 // its members have, hears from the first leader whether all ranks have, and tells its members.
 func (h *shared) invite() (all bool, err error) {
 	mapped := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
-		var handle [segment.HandleBytes]byte
-		if s, err := segment.Create(len(h.ranks), handle[:]); err == nil {
+		var locator [segment.LocatorBytes]byte
+		if s, err := segment.Create(len(h.ranks), locator[:]); err == nil {
 			defer s.Hide()
 			h.segment = s
 		} else {
 			mapped[0] = 0
 		}
-		if err := h.collect(others, handle[:], mapped); err != nil {
+		if err := h.collect(others, locator[:], mapped); err != nil {
 			return false, err
 		}
 	}

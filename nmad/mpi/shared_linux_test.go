@@ -11,15 +11,15 @@ import (
 // that has taken what it had to, or has published, may write no more before it waits itself.
 func TestMaySleep(t *testing.T) {
 	const members = 3
-	handle := make([]byte, segment.HandleBytes)
+	locator := make([]byte, segment.LocatorBytes)
 	var all [members]*segment.Segment
 	var err error
-	if all[0], err = segment.Create(members, handle); err != nil {
+	if all[0], err = segment.Create(members, locator); err != nil {
 		t.Fatal(err)
 	}
 	defer all[0].Hide()
 	for own := 1; own < members; own++ {
-		if all[own], err = segment.Open(handle, members, own); err != nil {
+		if all[own], err = segment.Open(locator, members, own); err != nil {
 			t.Fatal(err)
 		}
 	}

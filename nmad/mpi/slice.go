@@ -150,9 +150,9 @@ func (v view) operations() (planner, form)               { return v.collectives,
 
 // Bcast is Comm.Bcast.
 func Bcast[T, R any](c Collective[R], s []T, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	b, err := on(s)
-	return c.result(p.bcast(how, b, root, err))
+	return c.result(p.bcast(callForm, b, root, err))
 }
 
 // both returns the buffers of an operation. If in is nil, the first is the zero Buffer: in place.
@@ -173,110 +173,110 @@ func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
 // Reduce is Comm.Reduce. A nil in is in place at root: see Comm.Reduce. An empty slice that is not nil is an operand of
 // no elements.
 func Reduce[T, R any](c Collective[R], op *Op, in, out []T, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.reduce(how, op, a, b, root, err))
+	return c.result(p.reduce(callForm, op, a, b, root, err))
 }
 
 // Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand
 // of no elements.
 func Allreduce[T, R any](c Collective[R], op *Op, in, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.allreduce(how, op, a, b, err))
+	return c.result(p.allreduce(callForm, op, a, b, err))
 }
 
 // Scan is Comm.Scan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no elements.
 func Scan[T, R any](c Collective[R], op *Op, in, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.scan(how, op, a, b, err))
+	return c.result(p.scan(callForm, op, a, b, err))
 }
 
 // Exscan is Comm.Exscan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no
 // elements.
 func Exscan[T, R any](c Collective[R], op *Op, in, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.exscan(how, op, a, b, err))
+	return c.result(p.exscan(callForm, op, a, b, err))
 }
 
 // Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank. As in all operations
 // with equal blocks, a length that is not a multiple of Size is ErrCount. A nil in is in place at root, and no elements
 // elsewhere.
 func Gather[T, R any](c Collective[R], in, out []T, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := buffers(in, out, p.isRoot(root))
-	return c.result(p.gather(how, a, equal(b), root, err))
+	return c.result(p.gather(callForm, a, equal(b), root, err))
 }
 
 // Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element displs[i] of
 // out. If displs is nil, each block begins where the one before ends. A nil in is in place at root, and no elements
 // elsewhere.
 func Gatherv[T, R any](c Collective[R], in, out []T, counts, displs []int, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := buffers(in, out, p.isRoot(root))
-	return c.result(p.gather(how, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, root, err))
+	return c.result(p.gather(callForm, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, root, err))
 }
 
 // Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in
 // place at root, and no elements elsewhere.
 func Scatter[T, R any](c Collective[R], in, out []T, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := buffers(out, in, p.isRoot(root))
-	return c.result(p.scatter(how, equal(b), a, root, err))
+	return c.result(p.scatter(callForm, equal(b), a, root, err))
 }
 
 // Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element displs[i] of
 // in. If displs is nil, each block begins where the one before ends. A nil out is in place at root, and no elements
 // elsewhere.
 func Scatterv[T, R any](c Collective[R], in []T, counts, displs []int, out []T, root int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := buffers(out, in, p.isRoot(root))
-	return c.result(p.scatter(how, Blocks{Buffer: b, Counts: counts, Displacements: displs}, a, root, err))
+	return c.result(p.scatter(callForm, Blocks{Buffer: b, Counts: counts, Displacements: displs}, a, root, err))
 }
 
 // Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not
 // nil is an operand of no elements.
 func Allgather[T, R any](c Collective[R], in, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.allgather(how, a, equal(b), err))
+	return c.result(p.allgather(callForm, a, equal(b), err))
 }
 
 // Allgatherv is Comm.Allgather whose block for rank i has counts[i] elements and begins at element displs[i] of out. If
 // displs is nil, each block begins where the one before ends.
 func Allgatherv[T, R any](c Collective[R], in, out []T, counts, displs []int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.allgather(how, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, err))
+	return c.result(p.allgather(callForm, a, Blocks{Buffer: b, Counts: counts, Displacements: displs}, err))
 }
 
 // Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil
 // is an operand of no elements.
 func Alltoall[T, R any](c Collective[R], in, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
-	return c.result(p.alltoall(how, equal(a), equal(b), err))
+	return c.result(p.alltoall(callForm, equal(a), equal(b), err))
 }
 
 // Alltoallv is Comm.Alltoall whose block for rank i has sendCounts[i] elements of in, and whose block from rank i has
 // receiveCounts[i] elements of out; the blocks lie one behind the other. If in and sendCounts are nil the operation is
 // in place; if only in is nil it has no elements.
 func Alltoallv[T, R any](c Collective[R], in []T, sendCounts []int, out []T, receiveCounts []int) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := buffers(in, out, sendCounts == nil)
-	return c.result(p.alltoall(how, Blocks{Buffer: a, Counts: sendCounts}, Blocks{Buffer: b, Counts: receiveCounts}, err))
+	return c.result(p.alltoall(callForm, Blocks{Buffer: a, Counts: sendCounts}, Blocks{Buffer: b, Counts: receiveCounts}, err))
 }
 
 // ReduceScatter is Comm.ReduceScatter whose block for rank i has counts[i] elements; if counts is nil, all blocks are
 // equal.
 func ReduceScatter[T, R any](c Collective[R], op *Op, in []T, counts []int, out []T) R {
-	p, how := c.operations()
+	p, callForm := c.operations()
 	a, b, err := both(in, out)
 	blocks := equal(a)
 	if counts != nil {
 		blocks = Blocks{Buffer: a, Counts: counts}
 	}
-	return c.result(p.reduceScatter(how, op, blocks, b, err))
+	return c.result(p.reduceScatter(callForm, op, blocks, b, err))
 }

@@ -12,18 +12,18 @@ type view struct {
 // A method returns the follower of the plan, or the error with which the operation has failed, or both if it is to fail
 // in its turn.
 type planner interface {
-	barrier(how form) (*follower, error)
-	bcast(how form, b Buffer, root int, wrong error) (*follower, error)
-	reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error)
-	allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error)
-	scan(how form, op *Op, in, out Buffer, wrong error) (*follower, error)
-	exscan(how form, op *Op, in, out Buffer, wrong error) (*follower, error)
-	reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error)
-	gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error)
-	scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error)
-	allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error)
-	alltoall(how form, in, out Blocks, wrong error) (*follower, error)
-	neighborAlltoall(how form, in, out Blocks) (*follower, error)
+	barrier(callForm form) (*follower, error)
+	bcast(callForm form, b Buffer, root int, wrong error) (*follower, error)
+	reduce(callForm form, op *Op, in, out Buffer, root int, wrong error) (*follower, error)
+	allreduce(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error)
+	scan(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error)
+	exscan(callForm form, op *Op, in, out Buffer, wrong error) (*follower, error)
+	reduceScatter(callForm form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error)
+	gather(callForm form, in Buffer, out Blocks, root int, wrong error) (*follower, error)
+	scatter(callForm form, in Blocks, out Buffer, root int, wrong error) (*follower, error)
+	allgather(callForm form, in Buffer, out Blocks, wrong error) (*follower, error)
+	alltoall(callForm form, in, out Blocks, wrong error) (*follower, error)
+	neighborAlltoall(callForm form, in, out Blocks) (*follower, error)
 	targets() int         // to how many neighbors this process sends
 	isRoot(root int) bool // whether root, as a call gives it, is this process
 }

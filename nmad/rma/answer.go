@@ -211,8 +211,8 @@ func (w *World) teach(rank int, index uint32, rg *region, r *wireReply) {
 		return
 	}
 	switch {
-	case rg.handle.PID != 0:
-		r.way, r.handle = wayMapped, rg.handle
+	case rg.locator.PID != 0:
+		r.way, r.locator = wayMapped, rg.locator
 	case rg.address != 0 && w.peers[rank].custody():
 		r.way, r.at, r.page = wayKernel, rg.address, w.peers[w.rank].page.address()
 	}

@@ -264,27 +264,27 @@ func (w *World) farewell() {
 	}
 }
 
-// exchange sends a handle to each other process of the host, and returns theirs, in the order of near. A handle is zero
-// if its process has sent none: its memory cannot be mapped.
-func (w *World) exchange(mine mapped.Handle) (handles []mapped.Handle, failed error) {
+// exchange sends a locator to each other process of the host, and returns theirs, in the order of near. A locator is
+// zero if its process has sent none: its memory cannot be mapped.
+func (w *World) exchange(mine mapped.Locator) (locators []mapped.Locator, failed error) {
 	w.callNumber++
-	var out [mapped.HandleBytes]byte
+	var out [mapped.LocatorBytes]byte
 	mine.Put(out[:])
-	in := make([][mapped.HandleBytes]byte, len(w.near))
+	in := make([][mapped.LocatorBytes]byte, len(w.near))
 	requests := make([]nmad.Request, 2*len(w.near))
 	for i, rank := range w.near {
 		failed = errors.Join(failed,
 			w.control.IrecvInto(&requests[2*i], rank, w.tag(stepCard), in[i][:]),
 			w.control.IsendInto(&requests[2*i+1], rank, w.tag(stepCard), out[:]))
 	}
-	handles = make([]mapped.Handle, len(w.near))
+	locators = make([]mapped.Locator, len(w.near))
 	for i := range w.near {
 		err := receiveUntil(w.intact, &requests[2*i])
 		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
-		if err == nil && requests[2*i].Size() == mapped.HandleBytes {
-			handles[i] = mapped.HandleOf(in[i][:])
+		if err == nil && requests[2*i].Size() == mapped.LocatorBytes {
+			locators[i] = mapped.LocatorOf(in[i][:])
 		}
 	}
 	w.spread(failed)
-	return handles, failed
+	return locators, failed
 }

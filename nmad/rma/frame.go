@@ -99,7 +99,7 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 // Ways to memory of another process, in an answer to askLearn.
 const (
 	wayMessages uint8 = iota
-	wayMapped         // the answer has the handle by which to map it
+	wayMapped         // the answer has the locator by which to map it
 	wayKernel         // the answer has its address, for copies of the kernel
 	wayRemote         // the answer has the key of the network; also in answers to askPut, askLong and askGet
 	ways
@@ -108,17 +108,17 @@ const (
 // wireReply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
 //	0 status, 1 way; 8 previous value of the word; 16 size of the memory; 24 its address
-//	32 a handle, or the address of the page, or the key of the network
+//	32 a locator, or the address of the page, or the key of the network
 //	64 the bytes of a get, or previous values of words
 type wireReply struct {
-	status uint8
-	way    uint8
-	old    uint64
-	size   uint64 // bytes
-	at     uint64
-	page   uint64
-	handle mapped.Handle
-	remote driver.RemoteKey
+	status  uint8
+	way     uint8
+	old     uint64
+	size    uint64 // bytes
+	at      uint64
+	page    uint64
+	locator mapped.Locator
+	remote  driver.RemoteKey
 }
 
 // replyBytes is the length of an answer without what follows it, in bytes.
@@ -132,7 +132,7 @@ func (rp *wireReply) encode(b *[replyBytes]byte) {
 	le.PutUint64(b[24:], rp.at)
 	switch rp.way {
 	case wayMapped:
-		rp.handle.Put(b[32:])
+		rp.locator.Put(b[32:])
 	case wayRemote:
 		le.PutUint64(b[24:], rp.remote.Address)
 		le.PutUint64(b[32:], rp.remote.Key)
@@ -147,7 +147,7 @@ func (rp *wireReply) decode(b *[replyBytes]byte) (ok bool) {
 	*rp = wireReply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
 	switch rp.way {
 	case wayMapped:
-		rp.handle = mapped.HandleOf(b[32:])
+		rp.locator = mapped.LocatorOf(b[32:])
 	case wayRemote:
 		rp.remote = driver.RemoteKey{Address: rp.at, Key: le.Uint64(b[32:])}
 	default:

@@ -21,8 +21,8 @@ func (d *Domain) learn(try attempt) (*region, error) {
 	if live := p.page.live(try.at.index); live != nil && try.at.index&1 == 1 && a.way != wayMessages {
 		r.live = live
 		switch {
-		case a.way == wayMapped && a.handle.Size == a.size && a.handle.PID == p.pid:
-			if r.mem, r.mapErr = a.handle.Open("memory", true); r.mapErr == nil {
+		case a.way == wayMapped && a.locator.Size == a.size && a.locator.PID == p.pid:
+			if r.mem, r.mapErr = a.locator.Open("memory", true); r.mapErr == nil {
 				r.base = baseOf(r.mem.Bytes())
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):

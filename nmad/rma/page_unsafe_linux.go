@@ -9,7 +9,7 @@ import (
 
 // page is memory in which a process shows the state of its World to the others of its host, which map it:
 //
-//	sleeping   how many threads sleep until a signal comes: the process writes it, signallers read it
+//	sleeping   how many threads sleep until a signal comes: the process writes it, signalers read it
 //	scratch    two words for the probe whether the kernel copies: the first is random, the prober writes the second
 //	hazards    where this process lets the kernel copy at this moment: rank << 32 | index + 1 of the memory; 0: nowhere.
 //	           The process writes them, the owner of the memory reads them

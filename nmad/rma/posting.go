@@ -11,7 +11,7 @@ import (
 //
 //	idle --- Post has returned ---> posted --- cancel ---> canceling --- Cancel has returned ---> posted
 //	  | it ends                       | it ends                | it ends
-//	  '--> ended: Done goes on <------'                        '--> ended: the canceller goes on in place of Done
+//	  '--> ended: Done goes on <------'                        '--> ended: the canceler goes on in place of Done
 //
 // The poster calls begin and posted, Done calls ended, any thread calls cancel.
 type posting struct{ state atomic.Uint64 }
@@ -19,7 +19,7 @@ type posting struct{ state atomic.Uint64 }
 const (
 	postIdle uint64 = iota
 	postPosted
-	postCancelling
+	postCanceling
 	postEnded
 	postStates = 4
 )
@@ -34,12 +34,12 @@ func (po *posting) begin() (number uint64) {
 // posted is called after Post, and changes nothing if that receive has ended, and another one has begun, meanwhile.
 func (po *posting) posted(number uint64) { po.state.CompareAndSwap(number, number+postPosted) }
 
-// ended is called by Done. true: Done goes on; false: a canceller does in its place.
+// ended is called by Done. true: Done goes on; false: a canceler does in its place.
 func (po *posting) ended() bool {
 	for {
 		v := po.state.Load()
 		if po.state.CompareAndSwap(v, v-v%postStates+postEnded) {
-			return v%postStates != postCancelling
+			return v%postStates != postCanceling
 		}
 	}
 }
@@ -48,9 +48,9 @@ func (po *posting) ended() bool {
 // on in place of Done.
 func (po *posting) cancel(r *nmad.Request, applies func() bool) bool {
 	v := po.state.Load()
-	if v%postStates != postPosted || !applies() || !po.state.CompareAndSwap(v, v-postPosted+postCancelling) {
+	if v%postStates != postPosted || !applies() || !po.state.CompareAndSwap(v, v-postPosted+postCanceling) {
 		return false
 	}
 	r.Cancel()
-	return !po.state.CompareAndSwap(v-postPosted+postCancelling, v)
+	return !po.state.CompareAndSwap(v-postPosted+postCanceling, v)
 }

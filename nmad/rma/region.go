@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// region is memory of a process of the job, as this process reaches it. The fields before handle do not change once the
-// region is in a table.
+// region is memory of a process of the job, as this process reaches it. The fields before locator do not change once
+// the region is in a table.
 type region struct {
 	base    pointer // where it is mapped here; nil: it is not
 	size    uint64  // bytes
@@ -24,10 +24,10 @@ type region struct {
 	mapErr  error          // why it could not be mapped; nil: it was, or was not tried
 
 	// Of memory of this process only.
-	handle    mapped.Handle // by which others map it at their first use; zero: they do not
-	uses      atomic.Int64  // requests of others under way in it, and Holds; callbacks and holders write, retire reads
-	closed    atomic.Bool   // its owner closes it: no use begins any more; written before retire looks at uses
-	lookAgain atomic.Bool   // World.retire is to look again; listen sets it, retire clears it
+	locator   mapped.Locator // by which others map it at their first use; zero: they do not
+	uses      atomic.Int64   // requests of others under way in it, and Holds; callbacks and holders write, retire reads
+	closed    atomic.Bool    // its owner closes it: no use begins any more; written before retire looks at uses
+	lookAgain atomic.Bool    // World.retire is to look again; listen sets it, retire clears it
 	pinner    runtime.Pinner
 
 	retiring  marcel.Mutex // held by retire; guards what follows
@@ -128,7 +128,7 @@ func (w *World) Make(bytes int) (*Region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rma: make memory: %w", err)
 	}
-	rg := &region{base: baseOf(mem.Bytes()), size: uint64(bytes), mem: mem, handle: mem.Handle()}
+	rg := &region{base: baseOf(mem.Bytes()), size: uint64(bytes), mem: mem, locator: mem.Locator()}
 	g, err := w.install(rg)
 	if err != nil {
 		_ = mem.Vacate()

@@ -76,18 +76,18 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		return nil, err
 	}
 	s = &Segment{w: w, index: r.index, key: r.key, part: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
-	handles, lost := w.exchange(mem.Handle())
+	locators, lost := w.exchange(mem.Locator())
 	far := &region{size: size, key: r.key} // one for all parts that are not mapped
 	w.mu.Lock()
 	for rank := range w.peers {
 		w.peers[rank].set(s.index, far)
 	}
 	for i, rank := range w.near {
-		if p := &w.peers[rank]; p.page == nil || handles[i].Size != size || handles[i].PID != p.pid {
+		if p := &w.peers[rank]; p.page == nil || locators[i].Size != size || locators[i].PID != p.pid {
 			continue
 		}
 		rg := &region{size: size, key: r.key}
-		if rg.mem, rg.mapErr = handles[i].Open("memory", true); rg.mapErr == nil {
+		if rg.mem, rg.mapErr = locators[i].Open("memory", true); rg.mapErr == nil {
 			rg.base = baseOf(rg.mem.Bytes())
 			w.used.mapped += size
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// numRequestReceives is how many receives of requests are posted, for all other processes together. More requests wait
+// numRequestPosts is how many receives of requests are posted, for all other processes together. More requests wait
 // in nmad, as unexpected messages do.
-const numRequestReceives = 16
+const numRequestPosts = 16
 
-// requestReceive is one receive of a request from any process. It is posted again after each request, until the World
+// requestPost is one receive of a request from any process. It is posted again after each request, until the World
 // is closed.
-type requestReceive struct {
+type requestPost struct {
 	w         *World
 	request   nmad.Request
 	op        nmad.Operation
@@ -37,10 +37,10 @@ func (w *World) tagged(number int, tag uint64) nmad.Match {
 
 // serve posts the receives of requests. From then on the engine answers them.
 func (w *World) serve() error {
-	w.requestReceives = make([]requestReceive, numRequestReceives)
+	w.requestPosts = make([]requestPost, numRequestPosts)
 	var err error
-	for i := range w.requestReceives {
-		s := &w.requestReceives[i]
+	for i := range w.requestPosts {
+		s := &w.requestPosts[i]
 		s.w = w
 		s.op = nmad.Operation{Kind: nmad.KindRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
 		if err == nil {
@@ -54,42 +54,42 @@ func (w *World) serve() error {
 }
 
 // post posts the receive.
-func (sl *requestReceive) post() error {
-	number := sl.posting.begin()
-	err := sl.w.s.Post(nmad.AnySource, &sl.request, &sl.op)
-	sl.posting.posted(number)
+func (p *requestPost) post() error {
+	number := p.posting.begin()
+	err := p.w.s.Post(nmad.AnySource, &p.request, &p.op)
+	p.posting.posted(number)
 	return err
 }
 
 // came is called when the receive has ended. nmad calls it for one request of a process at a time; requests of several
 // processes are handled at once. It must not wait.
-func (sl *requestReceive) came(*nmad.Request) {
-	if sl.posting.ended() {
-		sl.goOn()
+func (p *requestPost) came(*nmad.Request) {
+	if p.posting.ended() {
+		p.goOn()
 	}
 }
 
 // goOn handles a request, and posts the receive for the next one.
-func (sl *requestReceive) goOn() {
-	r := &sl.request
+func (p *requestPost) goOn() {
+	r := &p.request
 	_, err := r.Test()
 	if err == nil {
-		sl.w.handle(r.Source(), sl.buf[:r.Len()])
+		p.w.handle(r.Source(), p.buf[:r.Len()])
 	}
 	// A message that is too long is no request. On other errors the receive was canceled, or no other process is left.
-	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil {
-		sl.idle.Store(true)
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) || p.w.closed.Load() || p.post() != nil {
+		p.idle.Store(true)
 	}
-	if sl.w.closed.Load() { // end may have looked while the receive was neither posted nor idle
-		sl.lookAgain.Store(true)
-		sl.w.closers.ring()
+	if p.w.closed.Load() { // end may have looked while the receive was neither posted nor idle
+		p.lookAgain.Store(true)
+		p.w.closers.ring()
 	}
 }
 
 // end cancels the receives of requests, and waits until all have ended. closed is set before.
 func (w *World) end() error {
-	for i := range w.requestReceives {
-		s := &w.requestReceives[i]
+	for i := range w.requestPosts {
+		s := &w.requestPosts[i]
 		met := func() bool { return s.idle.Load() || s.lookAgain.Swap(false) }
 		for !s.idle.Load() {
 			if s.posting.cancel(&s.request, func() bool { return true }) {

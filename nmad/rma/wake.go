@@ -12,7 +12,7 @@ import (
 //	  ^-- it is done ---'  ^-- it is done: sent again --'
 //
 // A message that is not done may have been handled already, before the signal: wake then has one more sent after it.
-// Signallers call wake; the callback of the message makes the other transitions.
+// Signalers call wake; the callback of the message makes the other transitions.
 type waker struct {
 	state   atomic.Uint32
 	request nmad.Request

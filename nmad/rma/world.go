@@ -78,15 +78,15 @@ type World struct {
 	hasFar       bool   // the page of some other member is not mapped here: its operations come by messages
 	near         []int  // other members on this host whose messages go through shared memory
 
-	control         *nmad.Context
-	contexts        []*nmad.Context  // by number, from FirstContext on
-	collect         marcel.Mutex     // held during a collective call
-	callNumber      uint64           // the number of the present collective call; under collect
-	stopMonitor     func()           // ends the monitor of gates
-	requestReceives []requestReceive // receives of requests
-	signaled        bell             // of threads that sleep until a signal comes
-	closers         bell             // of threads that close memory, or the World, until no request uses it
-	starters        bell             // of threads that wait until fewer operations are under way
+	control      *nmad.Context
+	contexts     []*nmad.Context // by number, from FirstContext on
+	collect      marcel.Mutex    // held during a collective call
+	callNumber   uint64          // the number of the present collective call; under collect
+	stopMonitor  func()          // ends the monitor of gates
+	requestPosts []requestPost   // receives of requests
+	signaled     bell            // of threads that sleep until a signal comes
+	closers      bell            // of threads that close memory, or the World, until no request uses it
+	starters     bell            // of threads that wait until fewer operations are under way
 
 	raceOrder raceOrder // orders answers to requests of others with fences and flushes, for the race detector
 
@@ -190,16 +190,16 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	}
 	mem, err := makeMemory(size)
 	defer mem.Hide()
-	handle := mapped.Handle{}
+	locator := mapped.Locator{}
 	if err == nil {
 		own := pageIn(mem)
-		handle = mem.Handle()
+		locator = mem.Locator()
 		own.word(markAt).Store(newKey())
 		w.peers[w.rank].page = own
 	}
 	if len(w.members) > 1 {
 		if err = errors.Join(err, w.join()); w.control != nil { // else there is no way to tell the others
-			err = w.enter(handle, err)
+			err = w.enter(locator, err)
 		}
 		if err != nil {
 			w.leave()
@@ -224,7 +224,7 @@ func (w *World) another() (is bool) {
 
 // enter finds out which members share memory with this process, and meets the others. failed is why this process cannot
 // take part, or nil: then the others fail, too.
-func (w *World) enter(own mapped.Handle, failed error) error {
+func (w *World) enter(own mapped.Locator, failed error) error {
 	if w.sharesMemory() && !w.options.apart {
 		for _, rank := range w.members {
 			if rank != w.rank && w.s.HostOf(rank) == w.s.HostOf(w.rank) {
@@ -332,30 +332,30 @@ func (w *World) ended(e nmad.Event) {
 	w.starters.ring()
 }
 
-// meet exchanges the cards of the pages with the other processes of the host, maps theirs, and waits until all members
-// have done so. failed is why this process cannot take part, or nil.
-func (w *World) meet(own mapped.Handle, failed error) error {
-	handles, err := w.exchange(own)
+// meet exchanges the locators of the pages with the other processes of the host, maps theirs, and waits until all
+// members have done so. failed is why this process cannot take part, or nil.
+func (w *World) meet(own mapped.Locator, failed error) error {
+	locators, err := w.exchange(own)
 	err = errors.Join(failed, err)
-	mapped := []int{}
+	reached := []int{}
 	seen := map[uint64]bool{own.File: true}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
-		if handle := handles[i]; handle.PID != 0 && (handle.Size != pageBytes || seen[handle.File]) {
-			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, handle.Size)
+		if locator := locators[i]; locator.PID != 0 && (locator.Size != pageBytes || seen[locator.File]) {
+			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, locator.Size)
 			continue
 		}
-		seen[handles[i].File] = true
-		if m, no := handles[i].Open("memory", true); no != nil {
+		seen[locators[i].File] = true
+		if m, no := locators[i].Open("memory", true); no != nil {
 			p.mapErr = no
 		} else {
-			p.page, p.pid = pageIn(m), handles[i].PID
-			mapped = append(mapped, rank)
+			p.page, p.pid = pageIn(m), locators[i].PID
+			reached = append(reached, rank)
 		}
 	}
-	w.hasFar = len(mapped) < len(w.members)-1
+	w.hasFar = len(reached) < len(w.members)-1
 	w.mu.Lock()
-	w.used.mapped += uint64(len(mapped)) * pageBytes
+	w.used.mapped += uint64(len(reached)) * pageBytes
 	w.mu.Unlock()
 	r, lost := w.agree(w.failing(err), nil)
 	if r.failed != 0 && err == nil && lost == nil {

@@ -20,7 +20,7 @@ var stated = []struct {
 	{"docs/wire.md", "AGGREGATE: 2 to %s messages", "nmad/internal/flow.MaxAggregate", 1},
 	{"docs/wire.md", "at least %s and less than what is left", "nmad/internal/flow.MinChunk", 1},
 	{"docs/wire.md", "the sum of body + %s over all EAGER packets", "nmad/internal/flow.Overhead", 1},
-	{"docs/wire.md", "the handle of the memory (%s); where in it", "nmad/internal/flow.LoanHandle", 1},
+	{"docs/wire.md", "the locator of the memory (%s); where in it", "nmad/internal/flow.LoanLocator", 1},
 	{"docs/wire.md", "Every packet is a header of %s bytes", "nmad/driver.HeaderSize", 1},
 	{"docs/wire.md", "it names the domains, at most %s", "nmad.lastDomain", 1},
 	{"docs/wire.md", "| host identity | at most %s bytes |", "nmad/internal/roster.maxHost", 1},

@@ -103,8 +103,8 @@ func TestNoSuchNode(t *testing.T) {
 	far := func() driver.Locality { return driver.Locality{Node: maxNodes - 1, Why: "a test"} }
 	p, err := createParts(tiny, far)
 	defer p.close()
-	if err != nil || !strings.Contains(p.place.Why, "lets no memory be asked for") {
-		t.Errorf("%+v, %v", p.place, err)
+	if err != nil || !strings.Contains(p.locality.Why, "lets no memory be asked for") {
+		t.Errorf("%+v, %v", p.locality, err)
 	}
 	if prefer(p.mem.Bytes(), -1) == nil || prefer(p.mem.Bytes(), maxNodes) == nil {
 		t.Error("a node that cannot be is accepted")

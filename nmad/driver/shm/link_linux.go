@@ -49,23 +49,23 @@ type link struct {
 	_             [padding - 8]byte
 
 	// One part for each direction; its caller owns it.
-	smallTx smallSend
-	sendDir direction
-	_       [padding]byte
-	smallRx smallRecv
-	recvDir direction
-	_       [padding]byte
-	largeTx largeSend
-	pushDir direction
-	writer  process.Memory // the peer, if its memory can be written
-	_       [padding]byte
-	largeRx largeRecv
-	pullDir direction
-	reader  process.Memory // the peer, if its memory can be read
-	_       [padding]byte
-	armDir  direction // of Arm and Disarm
-	_       [padding]byte
-	place   driver.Locality
+	smallTx  smallSend
+	sendDir  direction
+	_        [padding]byte
+	smallRx  smallRecv
+	recvDir  direction
+	_        [padding]byte
+	largeTx  largeSend
+	pushDir  direction
+	writer   process.Memory // the peer, if its memory can be written
+	_        [padding]byte
+	largeRx  largeRecv
+	pullDir  direction
+	reader   process.Memory // the peer, if its memory can be read
+	_        [padding]byte
+	armDir   direction // of Arm and Disarm
+	_        [padding]byte
+	locality driver.Locality
 
 	fetches, exposes bool // see driver.Caps
 }
@@ -81,7 +81,7 @@ type direction struct {
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
 		MaxBody: int(l.smallTx.maxBody), MaxBodyWhy: boundOf(l.smallTx.maxBody), Short: inline, ShortHow: "in the cell of its header, one cache line",
-		Process: l.peerPID, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Locality: l.place,
+		Process: l.peerPID, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Locality: l.locality,
 	}
 }
 

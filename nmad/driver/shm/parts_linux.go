@@ -28,7 +28,7 @@ type parts struct {
 	epoll        int             // set of the own bell and sock
 	nonce        *nonce          // of this process
 	peerEvidence evidence        // of the peer's nonce
-	place        driver.Locality // of what arrives
+	locality     driver.Locality // of what arrives
 }
 
 var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, epoll: -1}
@@ -55,7 +55,7 @@ func createParts(g geometry, home func() driver.Locality) (p parts, err error) {
 	if p.mem, err = mapped.Map(p.segment, g.size(), true); err != nil {
 		return p, err
 	}
-	p.place = locate(p.mem, g, 1, home())
+	p.locality = locate(p.mem, g, 1, home())
 	return p, nil
 }
 
@@ -82,7 +82,7 @@ func receiveParts(c *net.UnixConn, home func() driver.Locality) (p parts, err er
 	if p.mem, err = mapped.Map(p.segment, p.geo.size(), true); err != nil {
 		return p, err
 	}
-	p.place = locate(p.mem, p.geo, 0, home())
+	p.locality = locate(p.mem, p.geo, 0, home())
 	populate(p.mem, p.geo, 1) // the dialer has chosen where it is
 	return p, nil
 }
@@ -194,7 +194,7 @@ func (p *parts) link(rank, me int, w longPaths) (driver.Link, error) {
 	l.epoll, l.sock = p.epoll, p.sock
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
 	l.Init(Name, rank, l.free)
-	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.peerEvidence, p.place
+	l.mem, l.nonce, l.evidence, l.locality = p.mem, p.nonce, p.peerEvidence, p.locality
 	l.peerPID = processOf(l.sock)
 	l.setPeer(p.peerEvidence.heldBy(l.peerPID), w)
 	_ = unix.Close(p.segment)
@@ -212,7 +212,7 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{place: driver.Locality{Node: -1}}
+	l := &link{locality: driver.Locality{Node: -1}}
 	l.ownFlags, l.peerFlags = viewFlags(mem)
 	if me == 1 {
 		l.ownFlags, l.peerFlags = l.peerFlags, l.ownFlags

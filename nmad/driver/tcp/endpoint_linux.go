@@ -19,7 +19,7 @@ func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, and is this its address?",
 		MaxBody: cmp.Or(d.body, standardBody), WakeBytes: stream.DefaultWakeBytes, Listen: listener.TCP, Check: listener.CheckTCP,
-		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
-		Place: func(c stream.Conn) driver.Locality { return numa.Through(c.LocalAddr()) },
+		Take:     func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
+		Locality: func(c stream.Conn) driver.Locality { return numa.Through(c.LocalAddr()) },
 	}
 }

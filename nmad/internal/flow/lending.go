@@ -37,11 +37,11 @@ import (
 // MinLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
 const MinLoan = 4 << 10
 
-// The body of a LOAN. The first LOAN of a flow has LoanHandle bytes that say which memory it is. Then each has LoanBody
-// bytes: the place of the message in that memory (8).
+// The body of a LOAN. The first LOAN of a flow has LoanLocator bytes that say which memory it is. Then each has
+// LoanBody bytes: the place of the message in that memory (8).
 const (
-	LoanBody   = 8
-	LoanHandle = 24
+	LoanBody    = 8
+	LoanLocator = 24
 )
 
 // lending is the part of a flow that handles loans.
@@ -72,13 +72,13 @@ func (f *Flow) lendable(r *Request) bool {
 }
 
 // Lending reports whether messages in buffers of nmad.Gate.Alloc are announced by LOAN.
-func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanHandle+LoanBody }
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanLocator+LoanBody }
 
 // describeLoan makes an announcement the LOAN of its send.
 func (f *Flow) describeLoan(p *Packet) {
 	p.Body = p.rendezvous.req.Extras.LoanPlace[:]
 	if f.Stats.Loaned > 0 {
-		p.Body = p.Body[LoanHandle:]
+		p.Body = p.Body[LoanLocator:]
 	}
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
@@ -89,15 +89,15 @@ func (f *Flow) ViewUnused() bool { return f.ended && f.loans.out == 0 }
 
 // handleLoan handles LOAN.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
-	handle := LoanHandle
+	locator := LoanLocator
 	if f.loans.known {
-		handle = 0
+		locator = 0
 	}
-	if len(body) != handle+LoanBody || h.Size == 0 {
+	if len(body) != locator+LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
 	f.loans.known = true
-	body, wrong := n.View(body[:handle], binary.LittleEndian.Uint64(body[handle:]), h.Size)
+	body, wrong := n.View(body[:locator], binary.LittleEndian.Uint64(body[locator:]), h.Size)
 	if wrong != nil {
 		return wrong
 	}

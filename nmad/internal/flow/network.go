@@ -10,9 +10,9 @@ type Network interface {
 	// if the link buffers (driver.Caps.Buffered).
 	Flush() (bool, error)
 	// View returns the message of size bytes at the offset place in the peer's memory; nil if that memory cannot be
-	// mapped. handle names the memory in the first call, and is empty in later ones. An error says how the peer has
+	// mapped. locator names the memory in the first call, and is empty in later ones. An error says how the peer has
 	// broken the protocol.
-	View(handle []byte, place, size uint64) ([]byte, error)
+	View(locator []byte, place, size uint64) ([]byte, error)
 	// Begin begins the receives that other threads have left for the holder of the lock, by Receive and Post. It
 	// returns the age up to which receives from any source may be compared with the message that has come
 	// (match.AnyList.Now).

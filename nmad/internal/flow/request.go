@@ -118,9 +118,9 @@ type Extras struct {
 	Lease           *Lease              // recv that takes loans: its loan, once it has ended
 	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
-	Sync      bool                         // send: it is done only when its receive is posted; else when the network has all of it
-	Priority  int8                         // send: strategy.Item.Priority
-	LoanPlace *[LoanHandle + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
+	Sync      bool                          // send: it is done only when its receive is posted; else when the network has all of it
+	Priority  int8                          // send: strategy.Item.Priority
+	LoanPlace *[LoanLocator + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
 
 	message *Message // recv that is Matched or Choosing: its message
 	bounce  *bounce  // send of a short Data: a copy of its bytes

@@ -30,10 +30,10 @@ func made(t *testing.T, size uint64) *Memory {
 func TestShared(t *testing.T) {
 	for _, size := range []uint64{0, 1, 4096, 10_000, 1 << 20} {
 		m := made(t, size)
-		b := make([]byte, HandleBytes)
-		m.Handle().Put(b)
+		b := make([]byte, LocatorBytes)
+		m.Locator().Put(b)
 		for _, writes := range []bool{false, true} {
-			v, err := HandleOf(b).Open("memory", writes)
+			v, err := LocatorOf(b).Open("memory", writes)
 			if err != nil {
 				t.Fatalf("%d bytes, writes: %v: %v", size, writes, err)
 			}
@@ -51,7 +51,7 @@ func TestShared(t *testing.T) {
 			if writes {
 				v.Bytes()[0] = 9
 				m.Hide()
-				if _, err := m.Handle().Open("memory", false); err == nil {
+				if _, err := m.Locator().Open("memory", false); err == nil {
 					t.Error("memory that is hidden is found")
 				}
 				want := bytes.Clone(v.Bytes())
@@ -70,13 +70,13 @@ func TestShared(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	m := made(t, 4096)
 	m.ReadOnly()
-	if seals, err := unix.FcntlInt(uintptr(m.Handle().FD), unix.F_GET_SEALS, 0); err != nil || seals&unix.F_SEAL_FUTURE_WRITE == 0 {
+	if seals, err := unix.FcntlInt(uintptr(m.Locator().FD), unix.F_GET_SEALS, 0); err != nil || seals&unix.F_SEAL_FUTURE_WRITE == 0 {
 		t.Skip("the kernel is older than Linux 5.1")
 	}
-	if _, err := m.Handle().Open("memory", true); err == nil {
+	if _, err := m.Locator().Open("memory", true); err == nil {
 		t.Error("it can be mapped for writing")
 	}
-	v, err := m.Handle().Open("memory", false)
+	v, err := m.Locator().Open("memory", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestReadOnly(t *testing.T) {
 func TestVacate(t *testing.T) {
 	m := made(t, 1<<20)
 	m.Bytes()[3] = 1
-	fd := int(m.Handle().FD)
+	fd := int(m.Locator().FD)
 	for range 2 {
 		if err := m.Vacate(); err != nil {
 			t.Fatal(err)
@@ -152,9 +152,9 @@ func taken(t *testing.T, at uint64) bool {
 	return false
 }
 
-// TestWrongCards: what is not what its maker says is refused; only what the maker of that very file is wrong about is
-// an ErrProtocol.
-func TestWrongCards(t *testing.T) {
+// TestWrongLocators: what is not what its maker says is refused; only what the maker of that very file is wrong about
+// is an ErrProtocol.
+func TestWrongLocators(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/file")
 	if err != nil {
 		t.Fatal(err)
@@ -167,22 +167,22 @@ func TestWrongCards(t *testing.T) {
 	if size != 4096 || number == 0 || !errors.Is(err, driver.ErrProtocol) {
 		t.Errorf("a file: %d bytes, number %d, %v", size, number, err)
 	}
-	good := made(t, 4096).Handle()
+	good := made(t, 4096).Locator()
 	me := uint32(os.Getpid())
 	for what, c := range map[string]struct {
-		card   Handle
-		breach bool
+		locator Locator
+		breach  bool
 	}{
-		"none":            {Handle{}, false},
-		"no process":      {Handle{1 << 30, good.FD, good.File, good.Size}, false},
-		"no descriptor":   {Handle{me, 1 << 30, good.File, good.Size}, false},
-		"another file":    {Handle{me, good.FD, good.File + 1, good.Size}, false},
-		"another size":    {Handle{me, good.FD, good.File, good.Size + 1}, true},
-		"a file":          {Handle{me, uint32(file.Fd()), number, 4096}, true},
-		"a file, another": {Handle{me, uint32(file.Fd()), good.File, good.Size}, false},
+		"none":            {Locator{}, false},
+		"no process":      {Locator{1 << 30, good.FD, good.File, good.Size}, false},
+		"no descriptor":   {Locator{me, 1 << 30, good.File, good.Size}, false},
+		"another file":    {Locator{me, good.FD, good.File + 1, good.Size}, false},
+		"another size":    {Locator{me, good.FD, good.File, good.Size + 1}, true},
+		"a file":          {Locator{me, uint32(file.Fd()), number, 4096}, true},
+		"a file, another": {Locator{me, uint32(file.Fd()), good.File, good.Size}, false},
 	} {
 		for _, writes := range []bool{false, true} {
-			if m, err := c.card.Open("memory", writes); err == nil || errors.Is(err, driver.ErrProtocol) != c.breach {
+			if m, err := c.locator.Open("memory", writes); err == nil || errors.Is(err, driver.ErrProtocol) != c.breach {
 				t.Errorf("%s: %v, %v", what, m, err)
 			}
 		}
@@ -202,7 +202,7 @@ func TestNoDescriptor(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
 		t.Fatal(err)
 	}
-	if err != nil || m.Handle() != (Handle{}) || len(m.Bytes()) != 8192 {
+	if err != nil || m.Locator() != (Locator{}) || len(m.Bytes()) != 8192 {
 		t.Fatalf("%v, %+v", err, m)
 	}
 	m.Bytes()[8191] = 1

@@ -17,14 +17,14 @@ import (
 type Memory struct {
 	bytes   []byte
 	whole   mapping
-	handle  Handle       // of memory that Make has made; else zero
+	locator Locator      // of memory that Make has made; else zero
 	fd      atomic.Int32 // descriptor of memory that Make has made, until Hide; else -1
 	vacated atomic.Bool  // Vacate was called
 }
 
 // Make makes size bytes of memory, all of them zero, and maps them for writing. Other processes find the memory by its
-// Handle; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes
-// memory that is private to this process, and its Handle is zero. The error is the kernel's.
+// Locator; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes
+// memory that is private to this process, and its Locator is zero. The error is the kernel's.
 func Make(name string, size uint64) (*Memory, error) {
 	var file uint64
 	fd, err := Create(name, size, 0)
@@ -40,7 +40,7 @@ func Make(name string, size uint64) (*Memory, error) {
 		return nil, err
 	}
 	if m.fd.Store(int32(fd)); fd >= 0 {
-		m.handle = Handle{uint32(os.Getpid()), uint32(fd), file, size}
+		m.locator = Locator{uint32(os.Getpid()), uint32(fd), file, size}
 	}
 	return m, nil
 }
@@ -66,30 +66,30 @@ func Map(fd int, size uint64, writable bool) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the memory that the Handle names. what names the memory in errors; writable says whether this process may
-// write it. Open fails with driver.ErrUnsupported for the zero Handle, with driver.ErrProtocol if the memory is not
+// Open maps the memory that the Locator names. what names the memory in errors; writable says whether this process may
+// write it. Open fails with driver.ErrUnsupported for the zero Locator, with driver.ErrProtocol if the memory is not
 // what its maker has announced, and with another error if it cannot be found.
-func (c Handle) Open(what string, writable bool) (*Memory, error) {
-	if c.PID == 0 {
+func (l Locator) Open(what string, writable bool) (*Memory, error) {
+	if l.PID == 0 {
 		return nil, driver.ErrUnsupported
 	}
 	mode := unix.O_RDONLY
 	if writable {
 		mode = unix.O_RDWR
 	}
-	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", c.PID, c.FD), mode|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", l.PID, l.FD), mode|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s of process %d: %w", what, c.PID, os.NewSyscallError("open", err))
+		return nil, fmt.Errorf("%s of process %d: %w", what, l.PID, os.NewSyscallError("open", err))
 	}
 	defer unix.Close(fd)
 	size, file, err := Check(fd, what)
 	switch {
-	case file != c.File:
-		return nil, fmt.Errorf("%s of process %d: %w there", what, c.PID, errOther)
+	case file != l.File:
+		return nil, fmt.Errorf("%s of process %d: %w there", what, l.PID, errOther)
 	case err != nil:
 		return nil, err
-	case size != c.Size:
-		return nil, fmt.Errorf("%w: a %s of %d bytes, %d were announced", driver.ErrProtocol, what, size, c.Size)
+	case size != l.Size:
+		return nil, fmt.Errorf("%w: a %s of %d bytes, %d were announced", driver.ErrProtocol, what, size, l.Size)
 	}
 	return Map(fd, size, writable)
 }

@@ -7,7 +7,7 @@
  *   senderCloses     Session.Close: gate_close.go: beginClose, sayBye, shut
  *   failSends, sFail sender.go: FailSends; stream.go: failStream; gate_close.go: fail
  *   receiver         a program: it posts a receive; if that is canceled another one
- *   canceller        another thread: request.go: Cancel, of the first receive
+ *   canceler         another thread: request.go: Cancel, of the first receive
  *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: packNextRtr, share; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses
@@ -354,7 +354,7 @@ proctype receiver() {
 	fi
 }
 
-proctype canceller() {
+proctype canceler() {
 	atomic {
 		if
 		:: rstage[0] == posted -> canceled = true; rDone(0)
@@ -462,7 +462,7 @@ init {
 	atomic {
 		run sender(); run senderGate(); run pusher(0, push0, track0); run pusher(1, push1, track1);
 		run receiver(); run receiverGate(); run puller(0, pull0, track0); run puller(1, pull1, track1);
-		run canceller();
+		run canceler();
 		if
 		:: run senderCloses()
 		:: run receiverCloses()

@@ -1,5 +1,5 @@
 /* A BoundedWait (sched/boundedwait.go), waited in twice by its owner, a thread: in a queue, with a time limit, a context that
- * belongs to the first of the two waits, and a canceller. In each wait the owner parks under its own lock, or under that of the
+ * belongs to the first of the two waits, and a canceler. In each wait the owner parks under its own lock, or under that of the
  * queue, as a wait with a time limit alone does. Each wait ends once, by one of them; what is given from the queue is the
  * owner's; while a claimer has not woken the owner yet that one does not go on; none that comes late ends the next wait; the owner is
  * made ready once, and is parked then.

@@ -1,6 +1,6 @@
 /* The fast wait of a thread in one queue (sched/wait.go: Wait), its waker (Pop, Wake), and a Cancel
  * (sched/cancel.go: Cancel, interrupt), which locks the queue without knowing that it still exists. The wait is ended
- * once, by the waker or by the canceller; a thread that is canceled before it waits does not wait.
+ * once, by the waker or by the canceler; a thread that is canceled before it waits does not wait.
  *
  *   inside   the thread is in an operation: quiet waits for its end. C1 to C4, T1 to T4: cancel.go
  *   queued   Waiter.q; under qmu
@@ -49,7 +49,7 @@ active proctype waker() {
 	fi
 }
 
-active proctype canceller() {
+active proctype canceler() {
 	bool there;
 	lock(xmu); asks = true; xmu = false;        /* C1 */
 #ifndef NO_QUIET

@@ -8,8 +8,8 @@
  * Memory is in order here; that of Enter against a taker is word.pml's.
  */
 mtype = { waiting, scanned, runnable, running };
-#define LOANED 8
-#define LOST 7
+#define BORROWED 8
+#define LOST     7
 
 mtype g = waiting;
 byte w = 1, id = 1;
@@ -20,7 +20,7 @@ proctype Waker() { atomic { g == waiting && !parking -> g = runnable } }
 
 proctype Taker() {
 	bit ok;
-	w = w | LOANED;
+	w = w | BORROWED;
 #ifdef NO_SCAN_BIT
 	if :: g == waiting -> skip :: else -> goto no fi;
 #else

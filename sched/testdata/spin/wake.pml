@@ -15,11 +15,11 @@
  * operations, so there are no store buffers here; to borrow is one step: word.pml has its parts.
  * The clock looks at a free VP at each tick, as a post does: it does not here, for nothing is to wait for that. */
 
-#define THREADS 2
-#define LWPS    2
-#define LOANED    128
+#define THREADS  2
+#define LWPS     2
+#define BORROWED 128
 
-byte word;                      /* the LWP that holds the VP, 0: none; and LOANED */
+byte word;                      /* the LWP that holds the VP, 0: none; and BORROWED */
 bool user[LWPS + 1];            /* its thread is outside the scheduler, */
 bool inCall[LWPS + 1];          /* and in a system call */
 chan inbox = [THREADS] of { byte };
@@ -114,10 +114,10 @@ inline giveBack(old) {
 
 inline seize(won) {
 	if
-	:: atomic { word >= LOANED -> won = false }
-	:: atomic { word < LOANED -> x = word; word = word + LOANED };
+	:: atomic { word >= BORROWED -> won = false }
+	:: atomic { word < BORROWED -> x = word; word = word + BORROWED };
 		if      /* the status of the thread holds it in its system call */
-		:: atomic { inCall[x] -> word = me + LOANED; won = true }
+		:: atomic { inCall[x] -> word = me + BORROWED; won = true }
 		:: atomic { !inCall[x] -> won = false }
 		fi;
 		word = (won -> me : x)
@@ -241,7 +241,7 @@ proctype kicker() {
 	owed = true;
 	x = word;
 	if
-	:: x && x < LOANED && user[x]
+	:: x && x < BORROWED && user[x]
 	:: else ->
 		kicked = true;
 		if
@@ -254,7 +254,7 @@ proctype kicker() {
 /* A taker borrows the VP while it is free, or its thread is outside, and gives it back. */
 proctype thief() {
 	byte s, old;
-	atomic { word < LOANED && (word == 0 || user[word]) -> old = word; word = word + LOANED };
+	atomic { word < BORROWED && (word == 0 || user[word]) -> old = word; word = word + BORROWED };
 	work();
 	giveBack(old)
 }
@@ -262,7 +262,7 @@ proctype thief() {
 /* The clock finds a thread in a system call, and others ready. */
 proctype clock() {
 	byte s;
-end:	atomic { word && word < LOANED && inCall[word] && hasWork -> skip };
+end:	atomic { word && word < BORROWED && inCall[word] && hasWork -> skip };
 	wakeSpare(toSeize)
 }
 

@@ -13,11 +13,11 @@
  * The coroutine that is switched away goes on, on another VP, at once: inside, outside, inside.
  * On other CPUs the order of tick and cur must be kept as well: see CUR_BEFORE_TICK. */
 
-#define OPS   3
-#define TRIES 2
-#define ME    1
-#define LOANED  128
-#define LOST  127
+#define OPS      3
+#define TRIES    2
+#define ME       1
+#define BORROWED 128
+#define LOST     127
 
 mtype = { inside, cur, tick }
 
@@ -69,7 +69,7 @@ inline regains(has) {
 		if
 		:: i == LOST -> has = false; break
 		:: i != LOST && x == i -> has = true; break
-		:: else -> (word < LOANED)      /* spins until it is given back */
+		:: else -> (word < BORROWED)      /* spins until it is given back */
 		fi
 	od;
 	x = 0; i = 0
@@ -132,7 +132,7 @@ active proctype taker() {
 	do
 	:: tries == TRIES -> break
 	:: else -> tries++;
-		atomic { word < LOANED -> word = word + LOANED };   /* lend */
+		atomic { word < BORROWED -> word = word + BORROWED };   /* borrow */
 #ifndef NO_FENCE
 		if :: fenced :: else -> barrier() fi;
 #endif
@@ -152,12 +152,12 @@ active proctype taker() {
 		working++; assert(working == 1); working--;
 		if
 		:: portable -> id = LOST; memCur = BASE;
-			word = word - LOANED;
+			word = word - BORROWED;
 			/* the base goes on with the VP */
 			working++; assert(working == 1);
 			break
 		:: true
 		fi;
-refused:	word = word - LOANED
+refused:	word = word - BORROWED
 	od
 }

@@ -92,8 +92,8 @@ func printRails(w io.Writer, g *nmad.Gate) error {
 		}
 	}
 	for _, r := range rails {
-		if r.Placed != "" {
-			fmt.Fprintf(t, "%s is polled from %s: %s\n", r.Name, processors(r.Near), r.Placed)
+		if r.Locality != "" {
+			fmt.Fprintf(t, "%s is polled from %s: %s\n", r.Name, processors(r.Near), r.Locality)
 		}
 	}
 	if best != 0 {

@@ -32,18 +32,18 @@ type link struct {
 	_       [padding]byte
 
 	// One part for each direction; its caller owns it.
-	smallTx smallSend
-	_       [padding]byte
-	smallRx smallRecv
-	_       [padding]byte
-	largeTx struct{ refused uint64 } // refused is 1: the last Push found no room (relaxed)
-	_       [padding]byte
-	largeRx lowWater
-	pace    pacing
-	_       [padding]byte
-	armed   [numTracks]uint32 // events for which the epoll set waits at each socket; 0: the socket is not in the set; of Arm and Disarm
-	_       [padding]byte
-	place   driver.Locality
+	smallTx  smallSend
+	_        [padding]byte
+	smallRx  smallRecv
+	_        [padding]byte
+	largeTx  struct{ refused uint64 } // refused is 1: the last Push found no room (relaxed)
+	_        [padding]byte
+	largeRx  lowWater
+	pace     pacing
+	_        [padding]byte
+	armed    [numTracks]uint32 // events for which the epoll set waits at each socket; 0: the socket is not in the set; of Arm and Disarm
+	_        [padding]byte
+	locality driver.Locality
 }
 
 // padding separates what different cores write, in bytes.
@@ -51,7 +51,7 @@ const padding = 128
 
 // newLink makes a link of the sockets, which are its own from then on.
 func newLink(n *Network, s *sockets, rank, peerBody int) *link {
-	l := &link{maxBody: min(n.MaxBody, peerBody), fd: s.fd, epoll: s.epoll, place: s.place}
+	l := &link{maxBody: min(n.MaxBody, peerBody), fd: s.fd, epoll: s.epoll, locality: s.locality}
 	own := *s
 	*s = noSockets
 	l.Init(n.Name, rank, own.close)
@@ -65,7 +65,7 @@ func newLink(n *Network, s *sockets, rank, peerBody int) *link {
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
 		MaxBody: l.maxBody, MaxBodyWhy: "it has to fit a link's buffer", Short: minDirect - 1, ShortHow: "copied behind its header, one write",
-		Syscalls: true, Buffered: true, Locality: l.place,
+		Syscalls: true, Buffered: true, Locality: l.locality,
 	}
 }
 

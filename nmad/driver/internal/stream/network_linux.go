@@ -30,8 +30,8 @@ type Network struct {
 	// Take makes the socket of a connection ours, non-blocking, and sets it up. The connection is closed when both
 	// sides have what they need; the socket lives on in the descriptor.
 	Take func(Conn) (fd int, err error)
-	// Place says near which processors a connection lies. nil: it has no place.
-	Place func(Conn) driver.Locality
+	// Locality says near which processors a connection lies. nil: the locality is not known.
+	Locality func(Conn) driver.Locality
 }
 
 // admit applies Admit.

@@ -13,12 +13,12 @@ import (
 
 // sockets are what a link is made of, while it is being made: descriptors, -1 for those that are not there yet.
 type sockets struct {
-	epoll int // epoll set of the link
-	fd    [numTracks]int
-	place driver.Locality
+	epoll    int // epoll set of the link
+	fd       [numTracks]int
+	locality driver.Locality
 }
 
-var noSockets = sockets{epoll: -1, fd: [numTracks]int{-1, -1}, place: driver.Locality{Node: -1}}
+var noSockets = sockets{epoll: -1, fd: [numTracks]int{-1, -1}, locality: driver.Locality{Node: -1}}
 
 // take adds the socket of a connection, and with the first one the link's epoll set. Its error is for the peer to
 // know: this process lacks something.
@@ -28,8 +28,8 @@ func (sk *sockets) take(n *Network, track int, c Conn) (err error) {
 			sk.epoll = -1
 			return meet.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
 		}
-		if n.Place != nil {
-			sk.place = n.Place(c)
+		if n.Locality != nil {
+			sk.locality = n.Locality(c)
 		}
 	}
 	if sk.fd[track], err = n.Take(c); err != nil {

@@ -35,8 +35,8 @@ func station(members int) int { return bodiesAt + Slots*PieceOf(members) }
 // Size returns how many bytes a segment of so many members has.
 func Size(members int) int { return members * station(members) }
 
-// HandleBytes is the length of a handle, in bytes: the text by which other processes find a segment.
-const HandleBytes = mapped.HandleBytes
+// LocatorBytes is the length of a locator, in bytes: the text by which other processes find a segment.
+const LocatorBytes = mapped.LocatorBytes
 
 // pieces is how many numbers of pieces an operation has.
 const pieces = 1<<pieceBits - 1

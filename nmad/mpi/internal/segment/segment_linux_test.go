@@ -21,8 +21,8 @@ type hall struct {
 
 func open(t *testing.T, members int) *hall {
 	t.Helper()
-	handle := make([]byte, HandleBytes)
-	s, err := Create(members, handle)
+	locator := make([]byte, LocatorBytes)
+	s, err := Create(members, locator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func open(t *testing.T, members int) *hall {
 	h := &hall{}
 	for own := range members {
 		if own > 0 {
-			if s, err = Open(handle, members, own); err != nil {
+			if s, err = Open(locator, members, own); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -42,7 +42,7 @@ func open(t *testing.T, members int) *hall {
 		}
 		h.bells = append(h.bells, bells)
 	}
-	if _, err := Open(handle, members+1, 0); !errors.Is(err, driver.ErrProtocol) {
+	if _, err := Open(locator, members+1, 0); !errors.Is(err, driver.ErrProtocol) {
 		t.Errorf("a segment of another size: %v", err)
 	}
 	return h

@@ -31,24 +31,24 @@ type slotUse struct {
 // Everyone stands for all members as readers of a piece.
 const Everyone = -1
 
-// Create makes the memory of a segment, maps it for member 0, and writes a handle of HandleBytes bytes, by which the
+// Create makes the memory of a segment, maps it for member 0, and writes a locator of LocatorBytes bytes, by which the
 // other members Open it until Hide.
-func Create(members int, handle []byte) (*Segment, error) {
+func Create(members int, locator []byte) (*Segment, error) {
 	memory, err := mapped.Make("pm2-collective", uint64(Size(members)))
 	if err != nil {
 		return nil, err
 	}
-	memory.Handle().Put(handle)
+	memory.Locator().Put(locator)
 	return of(memory, members, 0), nil
 }
 
-// Open maps the segment of a handle, which another process of this host has made, for the member with the number me.
-func Open(handle []byte, members, me int) (*Segment, error) {
-	c := mapped.HandleOf(handle)
-	if c.Size != uint64(Size(members)) {
-		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, c.Size, members, Size(members))
+// Open maps the segment of a locator, which another process of this host has made, for the member with the number me.
+func Open(locator []byte, members, me int) (*Segment, error) {
+	l := mapped.LocatorOf(locator)
+	if l.Size != uint64(Size(members)) {
+		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, l.Size, members, Size(members))
 	}
-	memory, err := c.Open("segment", true)
+	memory, err := l.Open("segment", true)
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// vpQueue holds the queued tasklets of one VP. Its holder, one at a time, is the firing that has its lock.
-type vpQueue struct {
+// taskletQueue holds the queued tasklets of one VP. Its holder, one at a time, is the firing that has its lock.
+type taskletQueue struct {
 	_ [128]byte
 	// head, by rank, is the newest of those that were pushed since the last firing. Pushers compare-and-swap it, the
-	// holder of the VP queue swaps it for nil.
+	// holder of the tasklet queue swaps it for nil.
 	head [ranks]atomic.Pointer[Tasklet]
 	_    [128]byte
 	lock tryLock
@@ -21,16 +21,16 @@ type vpQueue struct {
 	ready        [ranks]taskletList // by rank
 	current      *Tasklet           // the tasklet whose function is being called; nil: none
 	unfinished   int                // how many firings on threads in a row have left tasklets behind
-	index        int                // of the VP queue; constant
-	helperServes atomic.Bool        // the helper serves the VP queue
+	index        int                // of the tasklet queue; constant
+	helperServes atomic.Bool        // the helper serves the tasklet queue
 	_            [128]byte
 }
 
 const ranks = 2 // high, normal
 
-// push links t, whose state says queued, into the VP queue. first reports whether no other tasklet of its rank was
-// pushed since the last firing. From the compare-and-swap on t belongs to the VP queue.
-func (l *vpQueue) push(t *Tasklet, rank int) (first bool) {
+// push links t, whose state says queued, into the tasklet queue. first reports whether no other tasklet of its rank was
+// pushed since the last firing. From the compare-and-swap on t belongs to the tasklet queue.
+func (l *taskletQueue) push(t *Tasklet, rank int) (first bool) {
 	at := &l.head[rank]
 	for {
 		head := at.Load()
@@ -42,15 +42,15 @@ func (l *vpQueue) push(t *Tasklet, rank int) (first bool) {
 }
 
 // hasPushed reports whether something was pushed that no firing has adopted.
-func (l *vpQueue) hasPushed() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
+func (l *taskletQueue) hasPushed() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
 // numAdopted returns how many of the adopted tasklets wait.
-func (l *vpQueue) numAdopted() int { return l.ready[0].count + l.ready[1].count }
+func (l *taskletQueue) numAdopted() int { return l.ready[0].count + l.ready[1].count }
 
-// fire runs up to limit tasklets, unless another firing runs in the VP queue. It returns Quiet if the VP queue was
-// empty at a moment during the call, and no firing was running one of its tasklets, and Busy if the caller is to call
-// again.
-func (l *vpQueue) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
+// fire runs up to limit tasklets, unless another firing runs in the tasklet queue. It returns Quiet if the tasklet
+// queue was empty at a moment during the call, and no firing was running one of its tasklets, and Busy if the caller is
+// to call again.
+func (l *taskletQueue) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	seen := l.lock.word.Load()
 	if l.emptySince(seen) {
 		return hooks.Quiet
@@ -69,15 +69,15 @@ func (l *vpQueue) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	return hooks.Busy
 }
 
-// emptySince reports whether the VP queue was empty, and no firing was running one of its tasklets, at the moment at
-// which head is read here: from seen on until after that no firing had the lock, so none could have taken a tasklet
+// emptySince reports whether the tasklet queue was empty, and no firing was running one of its tasklets, at the moment
+// at which head is read here: from seen on until after that no firing had the lock, so none could have taken a tasklet
 // out.
-func (l *vpQueue) emptySince(seen uint64) bool {
+func (l *taskletQueue) emptySince(seen uint64) bool {
 	return seen&(lockFree|lockLeft) == lockFree && !l.hasPushed() && l.lock.word.Load() == seen
 }
 
 // run is fire with the lock taken. It frees the lock, and reports whether tasklets are left.
-func (l *vpQueue) run(v *Vector, seen uint64, limit int, by firingKind) (more bool) {
+func (l *taskletQueue) run(v *Vector, seen uint64, limit int, by firingKind) (more bool) {
 	through := false
 	defer func() {
 		if !through { // the function of a tasklet panics or calls Goexit
@@ -102,13 +102,13 @@ func (l *vpQueue) run(v *Vector, seen uint64, limit int, by firingKind) (more bo
 }
 
 // serve takes n out of one rank and runs them.
-func (l *vpQueue) serve(v *Vector, rank, n int) {
+func (l *taskletQueue) serve(v *Vector, rank, n int) {
 	for range n {
 		if v.closed.Load() { // Detach has been here, or waits for our lock
 			return
 		}
 		t := l.ready[rank].pop()
-		if t == nil { // the tasklet before has called Kill, which has swept the VP queue
+		if t == nil { // the tasklet before has called Kill, which has swept the tasklet queue
 			return
 		}
 		if !t.begin() {
@@ -123,9 +123,9 @@ func (l *vpQueue) serve(v *Vector, rank, n int) {
 	}
 }
 
-// abandon kills the tasklet whose function did not return (a panic, Goexit), and frees the VP queue for the next
+// abandon kills the tasklet whose function did not return (a panic, Goexit), and frees the tasklet queue for the next
 // firing.
-func (l *vpQueue) abandon(seen uint64) {
+func (l *taskletQueue) abandon(seen uint64) {
 	if t := l.current; t != nil {
 		l.current = nil
 		t.word.Change(func(s serial.State) serial.State { return s.Kill().Drop() })
@@ -134,10 +134,10 @@ func (l *vpQueue) abandon(seen uint64) {
 }
 
 // leave frees the lock.
-func (l *vpQueue) leave(seen uint64) { l.lock.give(seen, l.numAdopted() > 0) }
+func (l *taskletQueue) leave(seen uint64) { l.lock.give(seen, l.numAdopted() > 0) }
 
-// adopt moves the tasklets that were pushed to the end of ready, the oldest first. The caller holds the VP queue.
-func (l *vpQueue) adopt() {
+// adopt moves the tasklets that were pushed to the end of ready, the oldest first. The caller holds the tasklet queue.
+func (l *taskletQueue) adopt() {
 	for rank := range l.head {
 		if l.head[rank].Load() == nil {
 			continue
@@ -154,8 +154,8 @@ func (l *vpQueue) adopt() {
 	}
 }
 
-// sweep takes the killed tasklets out of the VP queue, or all of them. The caller holds the VP queue.
-func (l *vpQueue) sweep(all bool) {
+// sweep takes the killed tasklets out of the tasklet queue, or all of them. The caller holds the tasklet queue.
+func (l *taskletQueue) sweep(all bool) {
 	l.adopt()
 	for rank := range l.ready {
 		q := &l.ready[rank]
@@ -170,8 +170,8 @@ func (l *vpQueue) sweep(all bool) {
 	}
 }
 
-// trySweep sweeps the VP queue if it gets the lock, and reports whether it did.
-func (l *vpQueue) trySweep(all bool) bool {
+// trySweep sweeps the tasklet queue if it gets the lock, and reports whether it did.
+func (l *taskletQueue) trySweep(all bool) bool {
 	seen := l.lock.word.Load()
 	if !l.lock.take(seen, asm.G()) {
 		return false
@@ -218,14 +218,14 @@ func (l *taskletList) pop() *Tasklet {
 	return t
 }
 
-// tryLock is the lock of a VP queue, with a memory. While it is taken the word is the identity of the holder's
+// tryLock is the lock of a tasklet queue, with a memory. While it is taken the word is the identity of the holder's
 // goroutine, shifted by one. While it is free the word has lockFree, lockLeft, and the number of times that the lock
 // was taken: two equal readings of a free lock mean that no firing had it in between.
 type tryLock struct{ word atomic.Uint64 }
 
 const (
 	lockFree  = 1 << 0 // the lock is free
-	lockLeft  = 1 << 1 // the last holder has left adopted tasklets in the VP queue
+	lockLeft  = 1 << 1 // the last holder has left adopted tasklets in the tasklet queue
 	lockCount = 1 << 2 // the count begins here
 )
 
@@ -253,10 +253,10 @@ func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
 // firingKind says what a firing costs: the time of a thread or not.
 type firingKind uint8
 
-// The hand-over of a VP queue. A thread that switches, yields or enters the library is held up by each tasklet that
-// runs there. If tasklets are left again and again, as when tasklets schedule themselves or one another, the VP queue
-// goes to a helper: a thread of its VP, which the scheduler gives its turns like any other thread (in Linux:
-// ksoftirqd).
+// The hand-over of a tasklet queue. A thread that switches, yields or enters the library is held up by each tasklet
+// that runs there. If tasklets are left again and again, as when tasklets schedule themselves or one another, the
+// tasklet queue goes to a helper: a thread of its VP, which the scheduler gives its turns like any other thread (in
+// Linux: ksoftirqd).
 //
 //	                  the (maxUnfinished+1)th firing on a thread in a row leaves tasklets: it hands over
 //	hooks serve       -----------------------------------------------------------------------> helper serves
@@ -264,10 +264,10 @@ type firingKind uint8
 //	     ^                                                                                            |
 //	     `------------- the helper, with the lock, finds no more tasklets <---------------------------'
 //
-//   - The holder of the VP queue writes unfinished and makes the transitions. unfinished counts
-//     firings on threads only, for the others delay no thread; a firing that leaves the VP queue
+//   - The holder of the tasklet queue writes unfinished and makes the transitions. unfinished counts
+//     firings on threads only, for the others delay no thread; a firing that leaves the tasklet queue
 //     empty sets it back to 0.
-//   - While helperServes is set firings on threads skip the VP queue. Idle and timer firings go
+//   - While helperServes is set firings on threads skip the tasklet queue. Idle and timer firings go
 //     on: on them the promise rests that no wake-up is lost, and they bound the delay on a
 //     VP whose thread computes.
 //   - Only the helper clears helperServes, so there is never a second helper. Tasklets that
@@ -286,9 +286,9 @@ const (
 )
 
 // checkHandOver counts the firings on threads that leave work, and reports whether the caller is to spawn the helper,
-// which has the VP queue then. If no work is left it takes the VP queue back from the helper. Only the holder of the VP
-// queue calls it.
-func (l *vpQueue) checkHandOver(v *Vector, by firingKind, more bool) (hand bool) {
+// which has the tasklet queue then. If no work is left it takes the tasklet queue back from the helper. Only the holder
+// of the tasklet queue calls it.
+func (l *taskletQueue) checkHandOver(v *Vector, by firingKind, more bool) (hand bool) {
 	if !more {
 		l.unfinished = 0
 		if by == helper {
@@ -308,14 +308,14 @@ func (l *vpQueue) checkHandOver(v *Vector, by firingKind, more bool) (hand bool)
 	return true
 }
 
-// spawnHelper makes the helper thread of the VP queue.
-func (l *vpQueue) spawnHelper(v *Vector) {
+// spawnHelper makes the helper thread of the tasklet queue.
+func (l *taskletQueue) spawnHelper(v *Vector) {
 	v.sched.Spawn(sched.Attr{Name: "tasklet helper", VPs: sched.OneVP(l.index), Detached: true}, func() { l.runHelper(v) })
 }
 
-// runHelper is the code of the helper thread: it serves the VP queue, in turn with the other threads, until it has no
-// more work.
-func (l *vpQueue) runHelper(v *Vector) {
+// runHelper is the code of the helper thread: it serves the tasklet queue, in turn with the other threads, until it has
+// no more work.
+func (l *taskletQueue) runHelper(v *Vector) {
 	mine := true
 	defer func() {
 		if mine { // the vector is detached, or a tasklet panics or exits
@@ -331,7 +331,7 @@ func (l *vpQueue) runHelper(v *Vector) {
 }
 
 // serveTurn runs some tasklets, and reports whether the helper is to go on.
-func (l *vpQueue) serveTurn(v *Vector) bool {
+func (l *taskletQueue) serveTurn(v *Vector) bool {
 	seen := l.lock.word.Load()
 	return !l.lock.take(seen, asm.G()) || l.run(v, seen, helperLimit, helper)
 }
