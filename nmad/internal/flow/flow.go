@@ -133,7 +133,7 @@ func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
 // Finished takes out the oldest request that the gate must handle; nil if there is none. Its Stage says why:
 //
-//	Done       the request has ended, and Finish has not set its State
+//	Finished   the request has finished, and Finish has not set its State
 //	Choosing   a receive whose message has come: the gate chooses the buffer, and then calls Deliver
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
