@@ -89,7 +89,7 @@ func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
 	}
 }
 
-// noteEnd queues the event that r has ended.
+// noteEnd queues the event that r is finished.
 func (h *lockedGate) noteEnd(r *Request) {
 	kind, request := RecvDone, r
 	if r.core.Kind == flow.RequestSend {
@@ -103,7 +103,7 @@ func (h *lockedGate) noteEnd(r *Request) {
 	}
 }
 
-// traceEnd records a request that has ended, if a trace was being recorded when it began.
+// traceEnd records a request that is finished, if a trace was being recorded when it began.
 func (h *lockedGate) traceEnd(r *Request) {
 	g, extras := h.gate, r.extrasOrNil()
 	if extras == nil || extras.began == 0 {

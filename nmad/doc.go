@@ -23,7 +23,7 @@
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
 //	┌────────▼─────────────── Gate, one per peer and domain, with its lock ─────┐
-//	│ inbox: what others have left    toSignal: waiters    upcalls: callbacks    │
+//	│ inbox: what others have left    toSignal: waiters    upcalls: callbacks   │
 //	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
 //	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
 //	│ └───▲───┬─────────────────────────────────────────────────────▲───┬─────┘ │

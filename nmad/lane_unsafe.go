@@ -119,7 +119,7 @@ func (h *lockedGate) takeSlips() {
 		msgContext := h.gate.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).ContextBits >> 48))
 		x.Head.Store(at + 1)
 		x.SlipBytes += int64(s.Capacity)
-		// C code keeps the context open, and uses a slip again only when its receive has ended, so this is always true.
+		// C code keeps the context open, and uses a slip again only when its receive is done, so this is always true.
 		if msgContext != nil && r.claim() == nil {
 			r.prepare(h.gate, flow.RequestRecv, msgContext, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Capacity), flow.NotifyState)
 			r.core.Entry.Age = s.Age

@@ -53,7 +53,7 @@ func (ln Loan) Release() error {
 	return nil
 }
 
-// Loan returns the message of a receive with Operation.Loan that has ended without an error. Each call returns the same
+// Loan returns the message of a receive with Operation.Loan that is done, without an error. Each call returns the same
 // Loan until the request is started again; the program must release it once. In all other cases Loan returns the zero
 // Loan.
 func (r *Request) Loan() Loan {

@@ -39,7 +39,7 @@ type lockedGate struct {
 	freeRequests   *flow.Request // list of requests for the blocking calls
 
 	// What unlock passes on.
-	toSignal        requestQueue // requests that have ended, and whose completion, or Queue, is to be signaled
+	toSignal        requestQueue // requests that are finished, and whose completion, or Queue, is to be signaled
 	upcallsAdded    bool         // a call was added to Gate.upcalls since the lock was taken
 	countedUnsent   bool         // the engine counts this gate as pending because of flow.Flow.Pending's holding
 	countedRequests bool         // the engine counts this gate as pending because of flow.Flow.Pending's requests

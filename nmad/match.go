@@ -57,7 +57,7 @@ func (d *Domain) startAny(r *Request, msgContext *Context) {
 	}
 }
 
-// look makes all gates that may hold unexpected messages compare them with the receives in any.
+// look makes all gates that may hold unexpected messages compare them with the receives in anyList.
 func (d *Domain) look(anyList *match.AnyList[flow.Request]) {
 	for rank := range anyList.Flagged {
 		if anyList.Empty() {
@@ -67,7 +67,7 @@ func (d *Domain) look(anyList *match.AnyList[flow.Request]) {
 	}
 }
 
-// lookLast is look after the end of the last sender: it makes the receives in any fail that find no message.
+// lookLast is look after the end of the last sender: it makes the receives in anyList fail that find no message.
 func (d *Domain) lookLast(anyList *match.AnyList[flow.Request]) {
 	d.look(anyList)
 	d.ownGate().look()

@@ -216,7 +216,7 @@ func (h *lockedGate) Flush() (bool, error) {
 }
 
 // receive receives the packets that have come, up to burst, and reports whether there were any. waiter is the request
-// for which the caller waits, or nil. Once waiter has ended and no other receive waits, receive does not look further:
+// for which the caller waits, or nil. Once waiter is finished and no other receive waits, receive does not look further:
 // a look at an empty cell of shared memory would take its cache line away from a peer that is about to write it. After
 // the gate has ended, receive takes no more packets: posted receives have failed, so a receive that is posted later
 // would get a message that was meant for one of them.

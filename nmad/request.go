@@ -22,7 +22,7 @@ import (
 // request that the flow has given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow,
 // for a send that was never under way.
 //
-// Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the
+// Notify never changes once the request is finished. So a thread that has seen either sign of the end may start the
 // request again: no other thread accesses it.
 
 // Bits of a request's completion.
@@ -154,7 +154,7 @@ func (r *Request) done() bool {
 	return r.core.State.Load() == flow.StateDone || r.completion.Test(bitDone)
 }
 
-// listen makes r end by a signal of its completion, unless it has ended. It takes the lock of the gate.
+// listen makes r end by a signal of its completion, unless it is finished. It takes the lock of the gate.
 func (r *Request) listen() {
 	if r.domain() != nil || r.gate.worker != nil {
 		return // prepare, or startAny, has called endBySignal
@@ -267,7 +267,7 @@ func (r *Request) poll() {
 	r.gate.advance()
 }
 
-// waitDone waits until r has ended.
+// waitDone waits until r is done.
 func (r *Request) waitDone() error {
 	if r.domain() != nil { // any gate may bring the message, so the wait polls the engine
 		return r.gate.sleep(r)

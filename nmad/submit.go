@@ -251,7 +251,7 @@ func (g *Gate) sendNow(r *Request, msgContext *Context, tag uint64, buf []byte) 
 	return true
 }
 
-// endAtOnce makes r a send of that many bytes that has ended, and was never under way. A request that was used before
+// endAtOnce makes r a send of that many bytes that is done, and was never under way. A request that was used before
 // still has the sign of its last end, State or the bits of its completion.
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core

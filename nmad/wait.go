@@ -103,7 +103,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	return i, requests[i].Wait()
 }
 
-// doneOrNotStarted reports whether r is nil, has ended, or was never started.
+// doneOrNotStarted reports whether r is nil, is done, or was never started.
 func (r *Request) doneOrNotStarted() bool {
 	return r == nil || r.core.State.Load() != flow.StateStarted || r.completion.Test(bitDone)
 }
@@ -212,7 +212,7 @@ type waiter struct {
 	others  *owner // the caller, if it has to move other private domains, too; set by the second look
 }
 
-// look polls the gate for a moment, and tells marcel.Poll what it has found: FoundArrived if the request has ended.
+// look polls the gate for a moment, and tells marcel.Poll what it has found: FoundArrived if the request is finished.
 func (wt *waiter) look() marcel.Found {
 	h, r := wt.held, wt.request
 	if wt.looks++; wt.looks > 1 {
@@ -253,8 +253,8 @@ func (wt *waiter) look() marcel.Found {
 	return marcel.FoundNothing
 }
 
-// pollFor polls the gate for a waiter for r, before it sleeps, for Config.Spin or until r has ended
-// (marcel.Poll). It is called with the lock and returns with it. It reports whether r has ended.
+// pollFor polls the gate for a waiter for r, before it sleeps, for Config.Spin or until r is finished
+// (marcel.Poll). It is called with the lock and returns with it. It reports whether r is finished.
 func (h *lockedGate) pollFor(r *Request) bool {
 	if h.gate.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
 		// Without spin, park polls the engine. If threads are ready that this gate has woken, the waiter sleeps at
@@ -273,16 +273,16 @@ func (h *lockedGate) pollFor(r *Request) bool {
 	return r.core.Stage == flow.Finished
 }
 
-// pollBriefly polls as Gate.wait does before it sleeps, and reports whether r has ended.
+// pollBriefly polls as Gate.wait does before it sleeps, and reports whether r is finished.
 func (r *Request) pollBriefly() bool {
 	g := r.gate
 	if r.domain() != nil || g.worker != nil || g.accessError() != nil || InCallback() {
 		return false
 	}
 	h := g.enter()
-	ended := r.core.Stage == flow.Finished || h.pollFor(r)
+	finished := r.core.Stage == flow.Finished || h.pollFor(r)
 	h.unlock()
-	return ended
+	return finished
 }
 
 // wait blocks the caller until r is done.
@@ -309,7 +309,7 @@ func (g *Gate) sleep(r *Request) error {
 	return nil
 }
 
-// park sleeps until r has ended. If the caller has not polled the gate, because r is from any source or the gate has no
+// park sleeps until r is done. If the caller has not polled the gate, because r is from any source or the gate has no
 // spin, park polls the engine first. An owner of private domains may wait in their engine; then park counts r as
 // pending in the gate's engine meanwhile.
 func (g *Gate) park(r *Request) error {

@@ -36,7 +36,7 @@ type WorkerConfig struct {
 
 // worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner
 // of the domain's lock. Another thread leaves the request that it starts in the inbox of the gate, rings the bell, and
-// sleeps; the worker wakes it when the request has ended.
+// sleeps; the worker wakes it when the request is done.
 //
 //	starter:  push r onto the inbox; Owed = true; set the bell
 //	worker:   clear the bell; if Owed is set handle all inboxes; poll the domain's engine, and sleep in it, until the bell is

@@ -22,9 +22,10 @@
 // Denis, 2009; Denis, 2015); the code is new.
 //
 //	 owner (a gate, a socket ...)                          waiter
-//	   │ Task, embedded          AddPending / RemovePending                 │ Completion.Wait
-//	   ▼ Submit                     │                        │ polls (BusyWait),
-//	submission list ──drain──▶ main list      load word      │ then sleeps on a parker
+//	   │ Task, embedded                     AddPending,      │ Completion.Wait
+//	   │                                    RemovePending    │ polls (BusyWait),
+//	   ▼ Submit                                  ▼           │ then sleeps on a parker
+//	submission list ──drain──▶ main list      load word      │
 //	(lock-free)                (the holder's) pending|asleep │
 //	   └──────────── Queue, try-lock ─┘          │           │
 //	                      ▲                      │           │

@@ -12,7 +12,7 @@ import "sync/atomic"
 //	      addPending              fallAsleep: the sleeper
 //	quiet ─────────▶ pending ───────────────────────────────▶ watched (and asleep)
 //	  ▲                │ ▲ ▲                                    │        │
-//	  └ removePending ──┘ │ └──────────── wakeUp ────────────────┘        │ outdate: a poster that has
+//	  └ removePending ─┘ │ └──────────── wakeUp ────────────────┘        │ outdate: a poster that has
 //	                     │                                               ▼ seen the sleeper asleep
 //	                     └────────────── wakeUp ────────────────────── outdated (asleep, not watched)
 //

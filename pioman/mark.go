@@ -16,7 +16,7 @@ import "sync/atomic"
 //
 //	submitter                          holder that has no OneShot task
 //	1 the task is in the list          a clear
-//	2 clear? then AddPending, and set   b is a task in the list? then set again; else RemovePending
+//	2 clear? then AddPending, and set  b is a task in the list? then set again; else RemovePending
 //	  if another submitter was faster
 //
 // 1 before b: the holder sets it again, or the submitter never saw it clear. b before 1: then a is before 2, and the

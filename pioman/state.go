@@ -10,7 +10,7 @@ import "github.com/pm2-go/pm2/internal/serial"
 //	(0)                   (S Q)                   (R)  ▲ │ Again, Moved
 //	  ▲ Submit              │ Cancel        Cancel │   └─┘
 //	  │                     ▼                      ▼
-//	Canceled ◀────────── Canceling (Q K) or (R K)
+//	Canceled ◀───────────── Canceling (Q K) or (R K)
 //	 (K)         dropped by a poller, or by Cancel itself
 //
 // In StateIdle and StateCanceled a task is inactive: the engine has no reference to it, its memory is the owner's, and

@@ -16,8 +16,8 @@ import (
 //
 //	closed ── Open: the waiter, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the clock, a
-//	          context, a canceler, or the waiter itself (Close) ────────► claimed
-//	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
+//	          context, a canceler, or the waiter itself (Close) ─────────► claimed
+//	claimed ─ Wake, by the one that has claimed ─────────────────────────► woken
 //	woken ─── the waiter: Wait returns, it leaves all queues, Free ──────► closed
 //
 // The claim is a compare-and-swap on the ticket, so one claimer wins, and only the winner gives the waiter anything.

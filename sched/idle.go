@@ -10,7 +10,7 @@ import (
 // else that sleeps.
 //
 //	held ─── fallAsleep: its holder, which then releases it; or the clock, of a VP in Blocking ─► asleep
-//	asleep ─ beginWaking: there is work, or a kick ────────────────────────────────────────────► asleep, waking
+//	asleep ─ beginWaking: there is work, or a kick ─────────────────────────────────────────────► asleep, waking
 //	waking ─ the spare on its way arrives, and claims the VP: wakeUp ───────────────────────────► held
 //	waking ─ the spare arrives, and finds nothing, or another LWP has the VP ───────────────────► as before
 //	any ──── kick: the VP is to look, even without work ────────────────────────────────────────► kicked, too

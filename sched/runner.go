@@ -244,7 +244,7 @@ func (c *co) resetOSThreadLocks() {
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
 //	asked ── time limit, context, cancel, UnwatchEnd: out of joiners ─────────► asked
 //	alive, asked ── Detach: Join is refused from now on; joiners go on ───────► the same
-//	alive ── end: id = 0; no other thread has asked ─────────────────────────► ended
+//	alive ── end: id = 0; no other thread has asked ──────────────────────────► ended
 //	asked ── end: id = 0; under mu: all joiners out, asked = 0, are there
 //	         extras by now? wakes them ───────────────────────────────────────► ended
 //	ended ── recycle, if it has no extras: id = the next number ──────────────► alive, another thread
@@ -255,7 +255,7 @@ func (c *co) resetOSThreadLocks() {
 // have its number, else the outcome is nil. Most threads end before another one has asked for them, so the lock is
 // taken only if one has (thread.lockAlive):
 //
-//	end:      id = 0;    barrier;                    asked? lock, wake joiners
+//	end:      id = 0;     barrier;                    asked? lock, wake joiners
 //	outsider: asked = 1;  lock (compare-and-swap);    id as in the handle? alive
 //
 // Both first write, then pass a barrier, then read: either the outsider finds that the thread has ended, or end waits

@@ -15,10 +15,10 @@ import (
 // The thread must not be queued as ready before it is parked. But it has to unlock the wait queue, so that it can be
 // woken at all. So Waiter.spins of its descriptor tells the waker whether to queue it:
 //
-//	parked ──── spinFirst: the thread, with the queue locked ──────────► spinning
-//	spinning ── wakeSpinning: its waker, compare-and-swap ────────────► woken
+//	parked ──── spinFirst: the thread, with the queue locked ───────────► spinning
+//	spinning ── wakeSpinning: its waker, compare-and-swap ──────────────► woken
 //	spinning ── endSpin: the next co to run, the thread is parked, CAS ─► parked
-//	woken ───── the thread sees it and goes on ────────────────────────► parked
+//	woken ───── the thread sees it and goes on ─────────────────────────► parked
 //	woken ───── endSpin: it had given up, so endSpin posts it ──────────► parked
 //
 // Each wait has one waker: the thread that took the waiter out of its queue, or claimed its ticket. It calls ready,

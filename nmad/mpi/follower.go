@@ -12,11 +12,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation at this rank: it starts messages, waits for them at WaitMessages,
-// and computes. The caller of a blocking operation does all of that itself. In an immediate operation the thread that
-// moves the last message before a WaitMessages goes on with the steps behind the WaitMessages:
+// follower follows the plan of a collective operation at this rank: it starts messages, waits for them at the wait
+// steps (plan.WaitMessages), and computes. The caller of a blocking operation does all of that itself. In an immediate
+// operation the thread that moves the last message before a wait step goes on with the steps behind it:
 //
-//	the starter                   sets stepping, starts the messages up to the WaitMessages, and looks how many are pending.
+//	the starter                   sets stepping, starts the messages up to the wait step, and looks how many are pending.
 //	                              None: it goes on. Some: it clears stepping, and returns
 //	the end of the last message   finds stepping clear: its thread sets stepping, and goes on
 //
@@ -31,8 +31,8 @@ type follower struct {
 	tag        uint64         // of the messages
 	turn       uint64         // the number of the operation among those of the communicator, from 1 on
 	persistent bool           // the operation is persistent: all its rounds have the turn that it got when it was made
-	messages   []*planMessage // the first open ones were started since the last WaitMessages; the others are spare
-	open       int            // how many of messages were started since the last WaitMessages
+	messages   []*planMessage // the first open ones were started since the last wait step; the others are spare
+	open       int            // how many of messages were started since the last wait step
 
 	next       int               // the index of the next step; only the thread that has set stepping uses it
 	completion pioman.Completion // of an immediate or persistent operation: set to bitDone at its end
@@ -179,7 +179,7 @@ func (f *follower) finish() error {
 	return nil
 }
 
-// follow takes all steps. It blocks at WaitMessages, and where it waits for members that share memory.
+// follow takes all steps. It blocks at wait steps, and where it waits for members that share memory.
 func (f *follower) follow() error {
 	h := f.comm.shared
 	if f.plan.Shares {
@@ -210,10 +210,10 @@ func (f *follower) follow() error {
 
 // compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation the thread that starts it takes the steps before the first WaitMessages. Behind a
-// WaitMessages it is the thread that moves the last message before that: a waiter, the progressor, a sleeper, or a
+// In an immediate operation the thread that starts it takes the steps before the first wait step. The thread that
+// moves the last message before a wait step takes the steps behind it: a waiter, the progressor, a sleeper, or a
 // thread in a hook that polls. The step has no bound in time, only in bytes: the plan combines or copies what has come
-// before the WaitMessages, so at most one operand for each message, and of a long operand only a part where the ranks
+// before the wait step, so at most one operand for each message, and of a long operand only a part where the ranks
 // share the work (plan.Table). That thread also runs an operation that the program has defined, which therefore must
 // not wait.
 func compute(s *plan.Step) error {
@@ -280,7 +280,7 @@ func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	return f.comm.gates[m.step.Peer].Post(&m.request, &op)
 }
 
-// waitMessages waits for all messages that were started since the last WaitMessages. After an error they stay open, so
+// waitMessages waits for all messages that were started since the last wait step. After an error they stay open, so
 // that cancelReceives finds those that are still under way.
 func (f *follower) waitMessages() error {
 	for _, m := range f.messages[:f.open] {
@@ -341,7 +341,7 @@ func (f *follower) runInBackground() error {
 	return nil
 }
 
-// proceed takes the steps up to the next WaitMessages with messages under way, or to the end. Only the thread that has
+// proceed takes the steps up to the next wait step with messages under way, or to the end. Only the thread that has
 // set stepping calls it; compute says which threads these are.
 func (f *follower) proceed() {
 	for f.next < len(f.plan.Steps) {
@@ -396,7 +396,7 @@ func (f *follower) recordError(err error) {
 	}
 }
 
-// messagesDone reports whether the calling thread, which has set stepping, goes on behind a WaitMessages: no message is
+// messagesDone reports whether the calling thread, which has set stepping, goes on behind a wait step: no message is
 // pending, or there is an error, for which proceed then calls endsIfFailed. Otherwise it clears stepping, and the
 // thread that ends the last message goes on.
 func (f *follower) messagesDone() bool {
@@ -433,7 +433,7 @@ func (f *follower) endFailed() {
 	f.completion.Signal(bitDone)
 }
 
-// messageDone is called when a message has ended. If the message was the last one before the WaitMessages, or has
+// messageDone is called when a message has ended. If the message was the last one before the wait step, or has
 // failed, the calling thread goes on with the steps.
 func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 	_, err := r.Test()

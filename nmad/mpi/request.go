@@ -97,8 +97,8 @@ func (r *Request) release() {
 	pooledRequests.Put(r)
 }
 
-// isInactive reports whether r is inactive, in the word of MPI, and was never started: the zero value, a persistent
-// request before its first Start, or one without a message.
+// isInactive reports whether MPI calls r inactive: the zero value, a persistent request before its first Start, or one
+// without a message.
 func (r *Request) isInactive() bool {
 	return r.empty || r.notStarted || r.comm == nil && r.extras().generalized == nil
 }

@@ -44,7 +44,7 @@ func (cs *contexts) find(number uint16) (at int, there bool) {
 	return slices.BinarySearchFunc(cs.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
 }
 
-// join opens a context other than DefaultContext: from here on its matcher uses any.
+// join opens a context other than DefaultContext: from here on its matcher uses anyList.
 func (cs *contexts) join(number uint16, anyList *match.AnyList[Request]) {
 	c := cs.context(number)
 	c.Join(anyList)

@@ -92,7 +92,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.notes.limit = b.NoteLimit
 }
 
-// Join makes the flow share the receives from any source in a context with other gates, by any.
+// Join makes the flow share the receives from any source in a context with other gates: those in anyList.
 func (f *Flow) Join(context uint16, anyList *match.AnyList[Request]) {
 	if context == DefaultContext {
 		f.rx.Init(f.PeerRank, anyList)
@@ -133,7 +133,7 @@ func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
 // Finished takes out the oldest request that the gate must handle; nil if there is none. Its Stage says why:
 //
-//	Finished   the request has finished, and Finish has not set its State
+//	Finished   the protocol needs nothing more of the request, and Finish has not set its State
 //	Choosing   a receive whose message has come: the gate chooses the buffer, and then calls Deliver
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
@@ -147,12 +147,11 @@ func (f *Flow) Settled(pending, holding bool) bool {
 	return f.NoNews() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending returns the number of requests that are under way, apart from those whose gate looks at their Stage
-// (NotifyNone). holding reports whether something else has to leave that belongs to none of these requests.
+// Pending returns the number of requests that are under way, apart from those with NotifyNone, whose Stage the gate
+// looks at itself. holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its gate looks at its Stage (NotifyNone). Finish
-// takes it off again.
+// Count adds a request to those that Pending counts, once, unless it has NotifyNone. Finish takes it off again.
 func (f *Flow) Count(r *Request) {
 	if r.Notify == NotifyNone || r.Counted {
 		return

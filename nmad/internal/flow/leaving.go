@@ -1,23 +1,23 @@
 package flow
 
 // Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take only a part of it. Only a
-// thread that polls this gate hands the rest to the kernel. So a send is not done before the kernel has all of its
-// packet: otherwise its waiter might never look at the gate again, nor any other thread, and the receiver would wait
+// thread that polls this gate hands the rest to the kernel. So a send is not finished before the kernel has all of
+// its packet: otherwise its waiter might never look at the gate again, nor any other thread, and the receiver would wait
 // for ever.
 //
 //	         the link takes the packet             Flush leaves nothing; or the link takes the next
-//	queued ---------------------------> leaving --- packet, which it does only when nothing is left ---> done
+//	queued ---------------------------> leaving --- packet, which it does only when nothing is left ---> finished
 //	   |                                   |
-//	   |  and the kernel has all of it     '------- the gate ends -------> done, failed
-//	   '------------------------------------------------------------------> done
+//	   |  and the kernel has all of it     '------- the gate ends -------> finished, failed
+//	   '------------------------------------------------------------------> finished
 //
 // The packets of a batch stay in the buffer until the flush at its end, so that they leave together. A receive that
-// asks for 0 bytes of an announced message is done when its RTR has left the buffer, or the gate ends. A part of a
+// asks for 0 bytes of an announced message is finished when its RTR has left the buffer, or the gate ends. A part of a
 // control packet may stay in the buffer while this side has no pending request. That keeps no message back: a peer that
 // lacks credit sends RDV, and this side polls when it posts the receive.
 //
-// Sends whose messages were gathered (gather.go) are done before their packet leaves. So messages are gathered only if
-// hooks poll the gate.
+// Sends whose messages were gathered (gather.go) are finished before their packet leaves. So messages are gathered only
+// if hooks poll the gate.
 //
 // A link without a buffer never takes a part of a packet.
 

@@ -24,8 +24,8 @@ import (
 // know why. A loaned message that was not received yet takes memory of the sender. So a sender that is too fast is held
 // back: it gets no further buffer.
 //
-//	send:  queued -> announced -> done                  the receive takes the loan, and the program has released it
-//	                 announced -> pushing -> done       the receive asks for the bytes
+//	send:  queued -> announced -> finished               the receive takes the loan, and the program has released it
+//	                 announced -> pushing -> finished    the receive asks for the bytes
 //
 // The gate maps the memory, for reading only (Network.View). It checks that the size of the memory cannot
 // change, and that the message lies within. The bytes may change at any time, even if the peer keeps the rules: after

@@ -11,7 +11,7 @@ import (
 // rail is enough, that is one RTR. With several rails the strategy shares out the bytes that were not asked for yet; it
 // may leave some out until a rail is idle:
 //
-//	answering --- all bytes are asked for -----------------> pulling --- all bytes have come ---> done
+//	answering --- all bytes are asked for -----------------> pulling --- all bytes have come ---> finished
 //	    ^  `----- the strategy leaves bytes out ------> deferred
 //	    `---------- a rail is idle, or about to be ---------'
 //

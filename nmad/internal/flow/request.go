@@ -10,16 +10,16 @@ import (
 
 // Stage is the state of a request.
 //
-//	send:  NotStarted -> Queued -> Finished                         eager
-//	                     Queued -> Leaving -> Finished              eager, and the kernel had no room for all of the packet
-//	                     Queued -> Announced -> Pushing -> Finished rendezvous
-//	recv:  NotStarted -> Posted -> Finished                         eager
-//	                     Posted -> Answering -> Pulling -> Finished rendezvous
-//	                               Answering <-> Deferred           until a rail has become idle
-//	                     Posted -> Choosing -> as from Posted       late choice of the buffer
-//	                     Matched -> Finished, Choosing or Answering the receive takes an unexpected message
-//	                     Posted -> Finished                         canceled
-//	news:  Noticed                                                  an unexpected message has come; never a request
+//	send:  NotStarted -> Queued -> Finished                           eager
+//	                     Queued -> Leaving -> Finished                eager, and the kernel had no room for all of the packet
+//	                     Queued -> Announced -> Pushing -> Finished   rendezvous
+//	recv:  NotStarted -> Posted -> Finished                           eager
+//	                     Posted -> Answering -> Pulling -> Finished   rendezvous
+//	                               Answering <-> Deferred             until a rail has become idle
+//	                     Posted -> Choosing -> as from Posted         late choice of the buffer
+//	                     Matched -> Finished, Choosing or Answering   the receive takes an unexpected message
+//	                     Posted -> Finished                           canceled
+//	news:  Noticed                                                    an unexpected message has come; never a request
 //
 // The receiver asks for a message that several rails share chunk by chunk. Until it has asked for the last chunk, the
 // send stays Announced, and the receive Answering or Deferred, though bytes of the first chunk may be moving already.
@@ -115,7 +115,7 @@ type Extras struct {
 	Loans           bool                // recv: it takes loans
 	Pin             uint8               // recv: 1 + the rail that a rendezvous is to take; 0: the strategy decides
 	From            int                 // recv from any source: rank of the sender
-	Lease           *Lease              // recv that takes loans: its loan, once it has ended
+	Lease           *Lease              // recv that takes loans: its loan, once the receive is finished
 	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
 	Sync      bool                          // send: it is done only when its receive is posted; else when the network has all of it

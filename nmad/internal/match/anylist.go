@@ -28,7 +28,7 @@ import (
 // message sets no flag. The clock counts after count: so a thread that has read an age sees by count whether an entry
 // of up to that age may still wait.
 //
-// AnyList number of threads may call the methods at once. They use the lock that NewAnyList is given, which is taken
+// Any number of threads may call the methods at once. They use the lock that NewAnyList is given, which is taken
 // inside the locks of gates, and held for tens of nanoseconds.
 type AnyList[R any] struct {
 	clock       *atomic.Uint64           // number of wildcards that were posted; their posters write it, all posters read it; see Sibling

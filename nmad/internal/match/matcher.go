@@ -10,14 +10,15 @@ type Matcher[R, M any] struct {
 	unexpected table[Arrival[M]] // messages that wait
 	order      arrivals[M]       // the same messages, in the order in which they came
 	anyList    *AnyList[R]       // receives for any gate
-	rank       int               // of the gate, in any
-	searched   uint64            // entries of any of up to this age were compared with all unexpected messages
-	flagged    bool              // the flag of this gate is set in any
+	rank       int               // of the gate, in anyList
+	searched   uint64            // entries of anyList of up to this age were compared with all unexpected messages
+	flagged    bool              // the flag of this gate is set in anyList
 
 	// KeepFlag keeps the flag of this gate set although no message is unexpected.
 	KeepFlag bool
-	// AgeLimit, if not nil, is the age up to which a message that arrives may be compared with the entries of any. The
-	// message ignores younger entries: their posters make this gate Search. All matchers of a gate share one AgeLimit.
+	// AgeLimit, if not nil, is the age up to which a message that arrives may be compared with the entries of anyList.
+	// The message ignores younger entries: their posters make this gate Search. All matchers of a gate share one
+	// AgeLimit.
 	AgeLimit *uint64
 	// Total, if not nil, counts the exact receives that wait in all matchers of a gate. It is set before Init.
 	Total *int
@@ -34,8 +35,8 @@ func (x *Matcher[R, M]) Init(rank int, anyList *AnyList[R]) {
 	x.rank, x.anyList, x.posted.total = rank, anyList, x.Total
 }
 
-// Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages
-// that wait in the matcher are for these receives from here on.
+// Join makes the matcher share the receives for any gate that are in anyList; before, it must have had none. The
+// messages that wait in the matcher are for these receives from here on.
 func (x *Matcher[R, M]) Join(anyList *AnyList[R]) {
 	x.anyList, x.flagged = anyList, false
 	if x.unexpected.len != 0 || x.KeepFlag {
@@ -138,8 +139,8 @@ func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	}
 }
 
-// Flag sets the flag of this gate in any, so that the posters of entries make this gate Search. It reports whether the
-// flag was not set before.
+// Flag sets the flag of this gate in anyList, so that the posters of entries make this gate Search. It reports whether
+// the flag was not set before.
 func (x *Matcher[R, M]) Flag() bool {
 	if x.flagged {
 		return false
@@ -209,7 +210,7 @@ func (x *Matcher[R, M]) Search(age uint64) {
 	}
 }
 
-// searchUpTo compares the entries of any that are of up to that age, and that were not compared before, with the
+// searchUpTo compares the entries of anyList that are of up to that age, and that were not compared before, with the
 // unexpected messages, in the order of their ages.
 func (x *Matcher[R, M]) searchUpTo(age uint64) {
 	if age <= x.searched {
@@ -223,7 +224,7 @@ func (x *Matcher[R, M]) searchUpTo(age uint64) {
 	x.searched = age
 }
 
-// matchWild gives an entry of any the oldest message that it matches.
+// matchWild gives an entry of anyList the oldest message that it matches.
 func (x *Matcher[R, M]) matchWild(w wildcard) {
 	m := x.oldest(w.Pattern)
 	if m == nil {

@@ -54,7 +54,7 @@ type Plan struct {
 
 	memory [][]uint64 // of intermediate values
 	used   int        // how many elements of memory this plan uses
-	open   bool       // a message was started since the last WaitMessages
+	open   bool       // a message was started since the last wait step
 	ranks  []int      // by number in the group among which messages are planned: its rank; nil: numbers are ranks
 	base   int        // is added to the numbers of pieces
 }
@@ -78,7 +78,7 @@ func (p *Plan) rank(i int) int {
 }
 
 // send, receive, waitMessages, reduce and copy append a step of that kind. Ranks are those of the group among which
-// messages are planned. waitMessages appends nothing if no message was started since the last WaitMessages.
+// messages are planned. waitMessages appends nothing if no message was started since the last wait step.
 func (p *Plan) send(to int, b datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Send, Peer: p.rank(to), From: b})
 	p.open = true

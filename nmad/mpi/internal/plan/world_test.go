@@ -9,7 +9,7 @@ import (
 )
 
 // world follows the plans of all ranks of a group, in an order that is drawn. A message is read some time between its
-// send and the WaitMessages behind, and written some time between its receive and the WaitMessages behind: a plan that
+// send and the wait step behind, and written some time between its receive and the wait step behind: a plan that
 // touches memory in between is found out.
 type world struct {
 	plans []*Plan
