@@ -21,10 +21,10 @@ import (
 // canceler has to lock that queue without knowing that it still exists:
 //
 //	canceler                               thread
-//	C1 sets requests                       T1 writes w.mu, w.q in Wait, parks
-//	C2 waits until the operation in        T2 is taken out: w.q = nil (by a waker)
+//	C1 sets requests                       T1 writes w.mu, w.queue in Wait, parks
+//	C2 waits until the operation in        T2 is taken out: w.queue = nil (by a waker)
 //	   which the thread may be is over     T3 is switched to: a full barrier
-//	C3 reads w.q: nil? nothing to do       T4 reads requests: set? locks x.mu before
+//	C3 reads w.queue: nil? nothing to do   T4 reads requests: set? locks x.mu before
 //	C4 locks w.mu                             it goes on
 //
 // C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for the canceler, whose x.mu keeps it
