@@ -111,7 +111,10 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.Free() * pageBytes}
 	}
 	x := pool.spareBlocks.Get()
-	x.pool, x.firstPage, x.pages, x.held = pool, at, n, true
+	if x.pool == nil { // it is new; of others, handles that were released read pool without the lock
+		x.pool = pool
+	}
+	x.firstPage, x.pages, x.held = at, n, true
 	pool.inUse++
 	x.loanBody = newWhere(pool.memory.Locator(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil

@@ -415,6 +415,31 @@ func TestBufferMisuse(t *testing.T) {
 	}
 }
 
+// TestStaleBuffer: threads may use handles of a buffer that was released while others get the same memory anew. The race
+// detector is what finds a fault here.
+func TestStaleBuffer(t *testing.T) {
+	j := newJob(t, 2, shm.Driver{}, nil)
+	defer j.close()
+	defer j.moving()()
+	g := j.sessions[0].Gate(1)
+	stale := alloc(t, g, 100, 1)
+	if err := stale.Release(); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range effort.Of(50_000) {
+				if b, err := g.Alloc(100); err != nil || stale.Bytes() != nil || !errors.Is(stale.Release(), ErrReleased) || b.Release() != nil {
+					t.Errorf("an old handle is good, or a new one is not: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // TestLoansExhausted: when all memory is loaned there is a clear error, and as soon as a loan is released there is room
 // again.
 func TestLoansExhausted(t *testing.T) {
