@@ -62,6 +62,7 @@ func (d *Domain) PutSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 
 // signal changes a word that is mapped, and wakes the threads that sleep until a signal comes to its process.
 func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
+	d.w.raceOrder.pass()
 	word := s.word64(sig.offset)
 	if op == SignalSet {
 		word.Store(v) // a full fence, as Add is: it comes before the look at sleeping
@@ -127,6 +128,7 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 		return 0, false, err
 	}
 	word = s.word64(sig.offset).Load()
+	d.w.raceOrder.pass()
 	runtime.KeepAlive(s)
 	return word, cmp.holds(word, v), nil
 }
@@ -188,6 +190,7 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 		return 0, err
 	}
 	if word := s.word64(sig.offset).Load(); cmp.holds(word, v) {
+		d.w.raceOrder.pass()
 		return word, nil
 	}
 	sw := signalWaits.Get().(*signalWait)
@@ -196,6 +199,7 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 	word := sw.word
 	sw.w, sw.memory = nil, nil
 	signalWaits.Put(sw)
+	d.w.raceOrder.pass()
 	if err != nil {
 		return word, attempt{"wait for a signal", sig, 8}.fails(err)
 	}
