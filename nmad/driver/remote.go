@@ -8,7 +8,7 @@ type RemoteMemory interface {
 	// milliseconds for much memory. errors.ErrUnsupported: the link cannot; other errors: the network lacks something,
 	// or the link has ended.
 	Expose(b []byte) (Exposure, error)
-	// StartRemote begins a put or a get, and says whether it has; if not, nothing was begun, and the bytes may go
+	// StartRemote begins a put or a get, and reports whether it has; if not, nothing was begun, and the bytes may go
 	// another way. It does not wait for the network, and allocates nothing in steady state. o, and its buffer, belong to
 	// the link until it calls Done.
 	StartRemote(o *RemoteOp) bool

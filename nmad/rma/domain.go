@@ -171,7 +171,7 @@ func (d *Domain) move(try attempt, ask uint8, src, buf []byte, local, remote *Ev
 	return nil
 }
 
-// direct moves bytes without a message, if there is such a way, and says whether it has.
+// direct moves bytes without a message, if there is such a way, and reports whether it has.
 func (d *Domain) direct(try attempt, b []byte, puts bool) (done bool, err error) {
 	r, err := d.plan(try)
 	switch {

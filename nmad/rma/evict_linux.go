@@ -15,7 +15,7 @@ import (
 // grace is how long a process that is taken for lost may stay inside a copy before evict ends it.
 const grace = time.Second
 
-// custody opens a pidfd of the process, by which evict can end it, and says whether there is one: without it the
+// custody opens a pidfd of the process, by which evict can end it, and reports whether there is one: without it the
 // process may not have the kernel copy here. It is called while the process waits for an answer, so its number is not
 // another process's yet; and for one request of it at a time.
 func (pr *peer) custody() bool {

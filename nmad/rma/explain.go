@@ -19,8 +19,8 @@ func (d *Domain) Explain(at Ref) (string, error) {
 	case r.address != 0 && p.kernel.Load() == kernelCopies:
 		way = "not mapped: put and get by copies of the kernel; atomics and signals by messages"
 	case p.ways.knows(at, 1<<63) != nil:
-		y := p.ways.knows(at, 1<<63)
-		way = fmt.Sprintf("put and get of %d B and more by the network itself, %d so far; shorter ones, atomics and signals by messages", y.link.from, p.ways.moves.Load())
+		way = fmt.Sprintf("put and get of %d B and more by the network itself, %d so far; shorter ones, atomics and signals by messages",
+			p.ways.link.Load().from, p.ways.moves.Load())
 	default:
 		way = "by messages, since " + d.w.apart(p, r, at)
 	}

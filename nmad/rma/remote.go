@@ -47,9 +47,7 @@ type remoteLink struct {
 // remoteWay is memory of a peer that the network reaches by a key. Guarded by remoteWays.mu, but for what does not
 // change.
 type remoteWay struct {
-	w        *World
 	key      uint64 // of the region
-	link     *remoteLink
 	remote   driver.RemoteKey
 	underway int            // puts and gets that have not ended
 	question *pendingAnswer // the owner takes the memory back, and is answered when none is under way; nil: it does not
@@ -116,7 +114,7 @@ func (w *World) learnKey(at Ref, rp *wireReply, revoked uint64) {
 	if v.known == nil {
 		v.known = map[uint32]*remoteWay{}
 	}
-	v.known[at.index] = &remoteWay{w: w, key: at.key, link: l, remote: rp.remote}
+	v.known[at.index] = &remoteWay{key: at.key, remote: rp.remote}
 }
 
 // knows returns the way to memory of the peer for an access of n bytes; nil: it goes by messages.
@@ -131,7 +129,7 @@ func (v *remoteWays) knows(at Ref, n uint64) *remoteWay {
 
 // find is knows for the holder of mu.
 func (v *remoteWays) find(at Ref, n uint64) *remoteWay {
-	if y := v.known[at.index]; y != nil && y.key == at.key && n >= y.link.from && n > 0 {
+	if y := v.known[at.index]; y != nil && y.key == at.key && n >= v.link.Load().from && n > 0 {
 		return y
 	}
 	return nil
@@ -163,7 +161,7 @@ func (v *remoteWays) end(y *remoteWay) {
 			a.send()
 			return pioman.Done
 		}, pioman.OneShot)
-		_ = y.w.engine.Submit(&y.answer) // refused: the engine was closed
+		_ = a.w.engine.Submit(&y.answer) // refused: the engine was closed
 	}
 }
 
@@ -184,7 +182,7 @@ func (v *remoteWays) giveUp(at Ref, a *pendingAnswer) bool {
 	return y.underway == 0
 }
 
-// startRemote starts the operation by the network, if that has a way, and says whether it has. The caller has counted
+// startRemote starts the operation by the network, if that has a way, and reports whether it has. The caller has counted
 // the operation.
 func (o *messageOperation) startRemote(src, buf []byte) bool {
 	put := o.request.ask == askPut
@@ -204,7 +202,7 @@ func (o *messageOperation) startRemote(src, buf []byte) bool {
 	if !put {
 		x.Buf = buf
 	}
-	if !y.link.StartRemote(x) {
+	if !v.link.Load().StartRemote(x) {
 		x.Buf, o.way = nil, nil
 		v.end(y)
 		return false

@@ -169,7 +169,7 @@ var signalWaits = sync.Pool{New: func() any {
 	return x
 }}
 
-// look reads the word, and says whether the wait is over: the comparison holds, the memory or the World is closed, or
+// look reads the word, and reports whether the wait is over: the comparison holds, the memory or the World is closed, or
 // all other processes are lost.
 func (sw *signalWait) look() bool {
 	sw.word = sw.memory.word64(sw.offset).Load()

@@ -123,7 +123,7 @@ func (l *link) part(within time.Duration) bool {
 	}
 }
 
-// parted takes the next step of a goodbye, and says whether it was the last one. Under lock.
+// parted takes the next step of a goodbye, and reports whether it was the last one. Under lock.
 func (l *link) parted() bool {
 	l.withdraw()
 	if l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.greeted || l.over() {

@@ -107,7 +107,7 @@ func (p *port) look(last *uint64) {
 	}
 }
 
-// poll handles what has happened, and says whether anything has. Under lock.
+// poll handles what has happened, and reports whether anything has. Under lock.
 func (p *port) poll() bool {
 	asm.StoreRelease64(&p.polls, p.polls.Load()+1)
 	if p.failed != nil {

@@ -164,7 +164,7 @@ func (w *Worker) lock(at rma.Ref, wait bool) error {
 
 func (w *Worker) unlock(at rma.Ref) error { return rma.Store(w.d, at.Add(lockWord), uint64(0)) }
 
-// take takes half of the tasks on a shelf, of the own one all, and says whether there were any.
+// take takes half of the tasks on a shelf, of the own one all, and reports whether there were any.
 func (w *Worker) take(victim int) (bool, error) {
 	at, n, own := w.p.shelf(victim), uint64(w.p.cfg.TaskBytes), victim == w.number
 	if size, err := rma.Load[uint64](w.d, at.Add(sizeWord)); err != nil || size == 0 {

@@ -82,7 +82,7 @@ func (t *Table) at(rank, slot, further int) rma.Ref {
 	return t.seg.At(rank, uint64((slot+further)%t.cfg.Slots)*t.each)
 }
 
-// Get copies the value of a key into value, of ValueBytes bytes, and says whether there is one. No process takes part,
+// Get copies the value of a key into value, of ValueBytes bytes, and reports whether there is one. No process takes part,
 // where the memory is mapped.
 func (t *Table) Get(d *rma.Domain, key uint64, value []byte) (bool, error) {
 	if len(value) != t.cfg.ValueBytes {
